@@ -1,0 +1,300 @@
+package plan
+
+import "encoding/json"
+
+// RunCreated begins every run. Its event's time is the run's creation.
+type RunCreated struct {
+	Question string  `json:"question"`
+	Options  Options `json:"options"`
+	By       string  `json:"by,omitempty"`
+}
+
+// PlanRequested says that the planner is asked for a plan.
+type PlanRequested struct {
+	// Comment is what a person wrote when sending the last plan back.
+	Comment string `json:"comment,omitempty"`
+	By      string `json:"by,omitempty"`
+}
+
+// PlanRejected keeps an answer of the planner that broke the rules.
+type PlanRejected struct {
+	// Text is what the planner wrote; Plan is what could be read of it.
+	Text       string      `json:"text"`
+	Plan       *Plan       `json:"plan,omitempty"`
+	Violations []Violation `json:"violations"`
+	// NoJSON marks an answer without any JSON, which gets one correction of
+	// its own before it counts as a rejection.
+	NoJSON bool `json:"no_json,omitempty"`
+}
+
+// Version is one saved state of a run's plan.
+type Version struct {
+	Number int    `json:"version"`
+	Plan   Plan   `json:"plan"`
+	Hash   string `json:"hash"`
+	// Author is "planner" or the person who saved it.
+	Author string `json:"author"`
+	// Reason says why there is this version, as in "first plan".
+	Reason string `json:"reason,omitempty"`
+	// Mends lists what was put right without asking, before anyone saw it.
+	Mends []string `json:"mends,omitempty"`
+	// Warnings are what does not keep the plan from running.
+	Warnings []Violation `json:"warnings,omitempty"`
+}
+
+// PlanProposed is a checked plan from the planner, or one given with the question.
+type PlanProposed struct{ Version }
+
+// PlanEdited is a checked plan saved by a person.
+type PlanEdited struct{ Version }
+
+// PlanApproved binds a person's word to one version by its hash.
+type PlanApproved struct {
+	Version int    `json:"version"`
+	Hash    string `json:"hash"`
+	By      string `json:"by"`
+}
+
+// RunStarted says that the approved plan begins to run.
+type RunStarted struct{}
+
+// WaveStarted lists the steps that are ready together.
+type WaveStarted struct {
+	Wave  int      `json:"wave"` // from 1
+	Steps []string `json:"steps"`
+}
+
+// WaveFinished says that every step of the wave has ended.
+type WaveFinished struct {
+	Wave int `json:"wave"`
+}
+
+// StepStarted begins an attempt at a step.
+type StepStarted struct {
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt"` // from 1
+	Wave    int    `json:"wave"`    // from 1
+}
+
+// StepToolCalled is one finished tool call. The whole result is in the trace.
+type StepToolCalled struct {
+	Step      string          `json:"step"`
+	Attempt   int             `json:"attempt"`
+	ID        string          `json:"id"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+	Error     string          `json:"error,omitempty"`
+	Millis    int64           `json:"duration_ms"`
+}
+
+// StepSucceeded carries the result that dependents and people read.
+type StepSucceeded struct {
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt"`
+	Result
+}
+
+// Result is what a step returned.
+type Result struct {
+	// Text is the result in words.
+	Text string `json:"result"`
+	// Data is the whole output object, if the output was one.
+	Data json.RawMessage `json:"data,omitempty"`
+}
+
+// StepFailed is an attempt that raised an error.
+type StepFailed struct {
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt"`
+	Error   Fault  `json:"error"`
+}
+
+// StepInvalid is an attempt whose output broke the step's contract.
+type StepInvalid struct {
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt"`
+	Error   Fault  `json:"error"`
+	Result
+}
+
+// StepSkipped is a step that will not run because of another's failure.
+type StepSkipped struct {
+	Step string `json:"step"`
+	// Cause is the step that failed first, however far up.
+	Cause string `json:"cause"`
+}
+
+// StepCancelled is a step that was stopped, or never started, with its run.
+type StepCancelled struct {
+	Step    string `json:"step"`
+	Attempt int    `json:"attempt,omitempty"`
+}
+
+// StepReset puts steps back to pending.
+type StepReset struct {
+	Steps  []string `json:"steps"`
+	Reason string   `json:"reason,omitempty"`
+}
+
+// AnswerStarted says that the synthesizer is writing.
+type AnswerStarted struct {
+	Attempt int `json:"attempt"` // from 1
+}
+
+// Answer is what the synthesizer wrote.
+type Answer struct {
+	Result  string   `json:"result"` // Markdown
+	Subject string   `json:"subject,omitempty"`
+	Value   *float64 `json:"value,omitempty"` // one decimal place
+	// RestsOn are the ids of the completed steps it rests on.
+	RestsOn []string `json:"rests_on"`
+}
+
+// AnswerWritten is a finished answer.
+type AnswerWritten struct{ Answer }
+
+// RunResumed says that a process took the run up again after a stop.
+type RunResumed struct{}
+
+// RunSucceeded ends a run whose deliverable succeeded.
+type RunSucceeded struct{}
+
+// RunPartial ends a run that has an answer without its deliverable.
+type RunPartial struct{}
+
+// RunFailed ends a run that has no answer.
+type RunFailed struct {
+	Error Fault `json:"error"`
+}
+
+// RunCancelled ends a run that a person stopped.
+type RunCancelled struct {
+	By string `json:"by,omitempty"`
+}
+
+// UsageReserved charges a call's estimate before the call is made.
+type UsageReserved struct {
+	Call    string `json:"call"`
+	Agent   Role   `json:"agent"`
+	Step    string `json:"step,omitempty"`
+	Attempt int    `json:"attempt,omitempty"`
+	Model   string `json:"model"`
+	Amount  Amount `json:"amount"`
+}
+
+// UsageSettled replaces a reservation by what the call really used.
+type UsageSettled struct {
+	Call  string `json:"call"`
+	Agent Role   `json:"agent"`
+	Step  string `json:"step,omitempty"`
+	Usage Usage  `json:"usage"`
+	Error *Fault `json:"error,omitempty"`
+}
+
+// Event names, one for each payload.
+const (
+	EventRunCreated     EventType = "run.created"
+	EventPlanRequested  EventType = "plan.requested"
+	EventPlanRejected   EventType = "plan.rejected"
+	EventPlanProposed   EventType = "plan.proposed"
+	EventPlanEdited     EventType = "plan.edited"
+	EventPlanApproved   EventType = "plan.approved"
+	EventRunStarted     EventType = "run.started"
+	EventWaveStarted    EventType = "wave.started"
+	EventWaveFinished   EventType = "wave.finished"
+	EventStepStarted    EventType = "step.started"
+	EventStepToolCalled EventType = "step.tool_called"
+	EventStepSucceeded  EventType = "step.succeeded"
+	EventStepFailed     EventType = "step.failed"
+	EventStepInvalid    EventType = "step.invalid"
+	EventStepSkipped    EventType = "step.skipped"
+	EventStepCancelled  EventType = "step.cancelled"
+	EventStepReset      EventType = "step.reset"
+	EventAnswerStarted  EventType = "answer.started"
+	EventAnswerWritten  EventType = "answer.written"
+	EventRunResumed     EventType = "run.resumed"
+	EventRunSucceeded   EventType = "run.succeeded"
+	EventRunPartial     EventType = "run.partial"
+	EventRunFailed      EventType = "run.failed"
+	EventRunCancelled   EventType = "run.cancelled"
+	EventUsageReserved  EventType = "usage.reserved"
+	EventUsageSettled   EventType = "usage.settled"
+)
+
+// Type is the event's name.
+func (RunCreated) Type() EventType { return EventRunCreated }
+
+// Type is the event's name.
+func (PlanRequested) Type() EventType { return EventPlanRequested }
+
+// Type is the event's name.
+func (PlanRejected) Type() EventType { return EventPlanRejected }
+
+// Type is the event's name.
+func (PlanProposed) Type() EventType { return EventPlanProposed }
+
+// Type is the event's name.
+func (PlanEdited) Type() EventType { return EventPlanEdited }
+
+// Type is the event's name.
+func (PlanApproved) Type() EventType { return EventPlanApproved }
+
+// Type is the event's name.
+func (RunStarted) Type() EventType { return EventRunStarted }
+
+// Type is the event's name.
+func (WaveStarted) Type() EventType { return EventWaveStarted }
+
+// Type is the event's name.
+func (WaveFinished) Type() EventType { return EventWaveFinished }
+
+// Type is the event's name.
+func (StepStarted) Type() EventType { return EventStepStarted }
+
+// Type is the event's name.
+func (StepToolCalled) Type() EventType { return EventStepToolCalled }
+
+// Type is the event's name.
+func (StepSucceeded) Type() EventType { return EventStepSucceeded }
+
+// Type is the event's name.
+func (StepFailed) Type() EventType { return EventStepFailed }
+
+// Type is the event's name.
+func (StepInvalid) Type() EventType { return EventStepInvalid }
+
+// Type is the event's name.
+func (StepSkipped) Type() EventType { return EventStepSkipped }
+
+// Type is the event's name.
+func (StepCancelled) Type() EventType { return EventStepCancelled }
+
+// Type is the event's name.
+func (StepReset) Type() EventType { return EventStepReset }
+
+// Type is the event's name.
+func (AnswerStarted) Type() EventType { return EventAnswerStarted }
+
+// Type is the event's name.
+func (AnswerWritten) Type() EventType { return EventAnswerWritten }
+
+// Type is the event's name.
+func (RunResumed) Type() EventType { return EventRunResumed }
+
+// Type is the event's name.
+func (RunSucceeded) Type() EventType { return EventRunSucceeded }
+
+// Type is the event's name.
+func (RunPartial) Type() EventType { return EventRunPartial }
+
+// Type is the event's name.
+func (RunFailed) Type() EventType { return EventRunFailed }
+
+// Type is the event's name.
+func (RunCancelled) Type() EventType { return EventRunCancelled }
+
+// Type is the event's name.
+func (UsageReserved) Type() EventType { return EventUsageReserved }
+
+// Type is the event's name.
+func (UsageSettled) Type() EventType { return EventUsageSettled }
