@@ -51,7 +51,7 @@ func (r *Run) fold(e Event) {
 		zero := USD(0)
 		r.Usage.CostUSD = &zero
 	case PlanRequested:
-		r.Comment = p.Comment
+		r.Comment, r.RejectionsBefore = p.Comment, len(r.Rejections)
 	case PlanRejected:
 		r.Rejections = append(r.Rejections, Rejection{PlanRejected: p, At: e.At})
 	case PlanProposed:
@@ -93,6 +93,7 @@ func (r *Run) foldStep(e Event) {
 		s.Status, s.Attempts, s.Wave = StepStatusRunning, p.Attempt, p.Wave
 		s.StartedAt, s.FinishedAt, s.Error, s.Cause = e.At, time.Time{}, nil, ""
 		r.StepAttempts++
+		r.joinWave(p)
 	case StepToolCalled:
 		r.touch(p.Step, e).ToolCalls++
 	case StepSucceeded:
@@ -110,6 +111,20 @@ func (r *Run) foldStep(e Event) {
 		for _, id := range p.Steps {
 			r.reset(r.touch(id, e))
 		}
+	}
+}
+
+// joinWave files a step that started as soon as it was ready under the wave of
+// its depth. Running wave by wave, waves are announced by their own events.
+func (r *Run) joinWave(p StepStarted) {
+	if r.Options.Schedule != ScheduleReady {
+		return
+	}
+	for len(r.Waves) < p.Wave {
+		r.Waves = append(r.Waves, nil)
+	}
+	if w := &r.Waves[p.Wave-1]; !slices.Contains(*w, p.Step) {
+		*w = append(slices.Clone(*w), p.Step)
 	}
 }
 

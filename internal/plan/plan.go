@@ -77,3 +77,16 @@ func (p Plan) IDs() []string {
 	}
 	return ids
 }
+
+// Short returns at most n characters of text, and says by an ellipsis that
+// something was left out. It never cuts inside a character.
+func Short(text string, n int) string {
+	at := 0
+	for i := range text {
+		if at == n {
+			return text[:i] + "…"
+		}
+		at++
+	}
+	return text
+}

@@ -28,6 +28,9 @@ type Run struct {
 	Approved   int
 	ApprovedBy string
 	Rejections []Rejection
+	// RejectionsBefore is how many of them were there when the planner was
+	// last asked: those after it belong to the present conversation.
+	RejectionsBefore int
 	// Comment is what a person wrote when sending the newest plan back.
 	Comment string
 

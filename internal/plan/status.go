@@ -1,5 +1,7 @@
 package plan
 
+import "strings"
+
 // RunStatus is where a run is in its life. The words are those of the
 // database, the API and the pages.
 type RunStatus string
@@ -47,6 +49,9 @@ func (s RunStatus) Ended() bool {
 	}
 	return false
 }
+
+// Words returns the status as part of a sentence.
+func (s RunStatus) Words() string { return strings.ReplaceAll(string(s), "_", " ") }
 
 // StepStatus is where a step is in its life.
 type StepStatus string

@@ -27,8 +27,10 @@ const (
 type Violation struct {
 	Code Code `json:"code"`
 	// Steps are the ids concerned, in plan order.
-	Steps   []string `json:"steps"`
-	Message string   `json:"message"`
+	Steps []string `json:"steps"`
+	// Field names the field of a request that is wrong, where it is not a plan.
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
 	// Mend is the exact edit that puts it right, where code can work it out.
 	Mend *Mend `json:"mend,omitempty"`
 	// Warning marks what does not keep the plan from running.
