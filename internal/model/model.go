@@ -72,6 +72,8 @@ type ToolCall struct {
 	ID        string          `json:"id"`
 	Name      string          `json:"name"`
 	Arguments json.RawMessage `json:"arguments"` // a JSON object
+	// Signature is what the provider wants back with the call, unread.
+	Signature string `json:"signature,omitempty"`
 }
 
 // ToolResult answers the call with the same ID.

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"planwave/internal/db"
+	"planwave/internal/handlers"
+	"planwave/internal/model"
+	"planwave/internal/model/demo"
+	"planwave/internal/runs"
+	"planwave/internal/tools"
+)
+
+// shutdownGrace is how long requests in flight may take when the program ends.
+const shutdownGrace = 5 * time.Second
+
+// app is the whole server. [newApp] binds the address and opens the database,
+// Run serves until its context ends, Close lets go of everything.
+type app struct {
+	listener net.Listener
+	server   *http.Server
+	runs     *runs.Service
+	store    *db.DB
+	models   *model.Registry
+	quit     chan struct{}
+	demoOnly bool
+}
+
+func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
+	registry, err := newModels(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	set, err := tools.New(tools.City(), tools.Calculate())
+	if err != nil {
+		return nil, fmt.Errorf("set up the tools: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; is another Planwave running? Choose another address with -addr", c.Addr, err)
+	}
+	store, err := db.Open(ctx, c.DB, db.Options{Logger: logger, Clock: time.Now})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database %s: %w", c.DB, err), listener.Close())
+	}
+	a := &app{listener: listener, store: store, models: registry, quit: make(chan struct{}), demoOnly: registry.DemoOnly()}
+	a.runs = runs.New(runs.Config{
+		Store: store, Models: registry, Tools: set, CostLimit: c.CostLimit,
+		Clock: time.Now, NewID: newID, Logger: logger,
+	})
+	a.server = &http.Server{
+		Handler: handlers.New(handlers.Config{
+			Runs: a.runs, Store: store, Models: registry, Tools: set, Logger: logger,
+			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Quit: a.quit,
+		}),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
+	}
+	return a, nil
+}
+
+// newID returns a UUID of version 7: ids sort by the time they were made.
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// URL is where a browser finds the server.
+func (a *app) URL() string { return "http://" + a.listener.Addr().String() }
+
+// Run takes up the runs that were left and serves until ctx ends.
+func (a *app) Run(ctx context.Context) error {
+	if err := a.runs.Start(ctx); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	go func() { served <- a.server.Serve(a.listener) }()
+	select {
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	}
+	close(a.quit)
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	defer cancel()
+	if err := a.server.Shutdown(grace); err != nil {
+		return fmt.Errorf("shut down: %w", errors.Join(err, a.server.Close()))
+	}
+	return nil
+}
+
+// Close stops the runs, which go on at the next start, and closes the database.
+func (a *app) Close() error {
+	a.runs.Stop()
+	return errors.Join(a.store.Close(), a.models.Close())
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"planwave/internal/plan"
+)
+
+// config is everything that can be set, by flag or by environment variable.
+type config struct {
+	Addr, DB      string
+	Model         string
+	RoleModels    map[plan.Role]string
+	GeminiKey     string
+	GeminiBaseURL string
+	OpenAIKey     string
+	OpenAIBaseURL string
+	CostLimit     *plan.USD
+	CallTimeout   time.Duration
+	Auth          string
+	LogLevel      slog.Level
+	costLimit     string
+	callTimeout   string
+	logLevel      string
+	demoAtOnce    bool // tests: the demo model takes no time
+}
+
+// setting is one thing that can be set: by flag, else by variable, else the
+// default.
+type setting struct {
+	flag, env, preset, help string
+	into                    *string
+	secret                  bool
+}
+
+func (c *config) list() []setting {
+	s := []setting{
+		{flag: "addr", env: "PLANWAVE_ADDR", preset: "127.0.0.1:8080", into: &c.Addr, help: "listen address"},
+		{flag: "db", env: "PLANWAVE_DB", preset: "planwave.db", into: &c.DB, help: "database file"},
+		{flag: "model", env: "PLANWAVE_MODEL", into: &c.Model, help: "default model, provider:model (default: the first configured provider's, else demo)"},
+		{flag: "gemini-api-key", env: "GEMINI_API_KEY", into: &c.GeminiKey, help: "key of the Gemini provider", secret: true},
+		{flag: "gemini-base-url", env: "GEMINI_BASE_URL", into: &c.GeminiBaseURL, help: "address of the Gemini API (default: Google's)"},
+		{flag: "openai-api-key", env: "OPENAI_API_KEY", into: &c.OpenAIKey, help: "key of the OpenAI-compatible provider", secret: true},
+		{flag: "openai-base-url", env: "OPENAI_BASE_URL", into: &c.OpenAIBaseURL, help: "address of any OpenAI-compatible server, as http://127.0.0.1:11434/v1 (default: OpenAI's)"},
+		{flag: "cost-limit", env: "PLANWAVE_COST_LIMIT", into: &c.costLimit, help: "default cost_usd of a run's budget, in dollars (default: none)"},
+		{flag: "call-timeout", env: "PLANWAVE_CALL_TIMEOUT", preset: "120s", into: &c.callTimeout, help: "one model call at most"},
+		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
+		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
+	}
+	for _, role := range plan.Roles() {
+		s = append(s, setting{
+			flag: "model-" + string(role), env: "PLANWAVE_MODEL_" + strings.ToUpper(string(role)),
+			into: new(string), help: "model of the " + string(role),
+		})
+	}
+	return s
+}
+
+// readConfig reads flags and environment and refuses what cannot be meant. The
+// error lists everything that is wrong.
+func readConfig(args []string, env func(string) string, errOut io.Writer) (config, error) {
+	var c config
+	settings := c.list()
+	flags := flag.NewFlagSet("planwave", flag.ContinueOnError)
+	flags.SetOutput(errOut)
+	for _, s := range settings {
+		preset := s.preset
+		if !s.secret {
+			if v := env(s.env); v != "" {
+				preset = v
+			}
+		}
+		flags.StringVar(s.into, s.flag, preset, s.help+" ["+s.env+"]")
+	}
+	if err := flags.Parse(args); err != nil {
+		return c, err
+	}
+	if flags.NArg() > 0 {
+		return c, fmt.Errorf("unexpected argument %q; all settings are flags, -h lists them", flags.Arg(0))
+	}
+	c.RoleModels = map[plan.Role]string{}
+	for _, s := range settings {
+		if s.secret && *s.into == "" {
+			*s.into = env(s.env)
+		}
+		if role, ok := strings.CutPrefix(s.flag, "model-"); ok && *s.into != "" {
+			c.RoleModels[plan.Role(role)] = *s.into
+		}
+	}
+	return c, c.check()
+}
+
+// check turns texts into values and reports every one that is wrong.
+func (c *config) check() error {
+	var errs []error
+	wrong := func(name, value, want string) {
+		errs = append(errs, fmt.Errorf("%s is %q: %s", name, value, want))
+	}
+	if err := loopback(c.Addr); err != nil {
+		wrong("PLANWAVE_ADDR", c.Addr, err.Error())
+	}
+	if c.Auth != "off" {
+		wrong("PLANWAVE_AUTH", c.Auth, "it can only be off")
+	}
+	if c.DB == "" {
+		wrong("PLANWAVE_DB", c.DB, "it must name a file")
+	}
+	d, err := time.ParseDuration(c.callTimeout)
+	if err != nil || d <= 0 {
+		wrong("PLANWAVE_CALL_TIMEOUT", c.callTimeout, "it must be a duration above zero, as 120s")
+	}
+	c.CallTimeout = d
+	if err := c.LogLevel.UnmarshalText([]byte(c.logLevel)); err != nil {
+		wrong("PLANWAVE_LOG_LEVEL", c.logLevel, "it is debug, info, warn or error")
+	}
+	if c.costLimit != "" {
+		var usd plan.USD
+		if err := usd.UnmarshalJSON([]byte(c.costLimit)); err != nil || usd <= 0 {
+			wrong("PLANWAVE_COST_LIMIT", c.costLimit, "it must be an amount in dollars above zero, as 0.50")
+		}
+		c.CostLimit = &usd
+	}
+	for name, v := range map[string]string{"GEMINI_BASE_URL": c.GeminiBaseURL, "OPENAI_BASE_URL": c.OpenAIBaseURL} {
+		if u, err := url.Parse(v); v != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
+			wrong(name, v, "it must be an http or https address, as http://127.0.0.1:11434/v1")
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loopback holds that nobody else can reach the address, since there is no
+// log-in.
+func loopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return errors.New("it must be host:port, as 127.0.0.1:8080")
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return errors.New("without log-in Planwave listens on loopback only (127.0.0.1, ::1 or localhost); put it behind a proxy that asks who is there")
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// asProgram is set in the environment of a test binary that is to be the
+// program itself, for tests that kill it.
+const asProgram = "PLANWAVE_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func TestWrongSettingsStopTheStart(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		env  map[string]string
+		want string
+	}{
+		"address without port":  {env: map[string]string{"PLANWAVE_ADDR": "127.0.0.1"}, want: `PLANWAVE_ADDR is "127.0.0.1": it must be host:port`},
+		"address for everybody": {args: []string{"-addr", "0.0.0.0:8080"}, want: "loopback only"},
+		"address of a network":  {args: []string{"-addr", ":8080"}, want: "loopback only"},
+		"log-in not there":      {env: map[string]string{"PLANWAVE_AUTH": "passwort"}, want: `PLANWAVE_AUTH is "passwort"`},
+		"no database":           {args: []string{"-db", ""}, want: "PLANWAVE_DB"},
+		"no duration":           {env: map[string]string{"PLANWAVE_CALL_TIMEOUT": "soon"}, want: "must be a duration"},
+		"negative duration":     {args: []string{"-call-timeout", "-3s"}, want: "must be a duration"},
+		"no amount":             {env: map[string]string{"PLANWAVE_COST_LIMIT": "cheap"}, want: "amount in dollars"},
+		"nothing to spend":      {args: []string{"-cost-limit", "0"}, want: "amount in dollars"},
+		"no address":            {env: map[string]string{"OPENAI_BASE_URL": "ollama"}, want: "http or https address"},
+		"log level":             {args: []string{"-log-level", "loud"}, want: "debug, info, warn or error"},
+		"unknown flag":          {args: []string{"-colour", "red"}, want: "not defined: -colour"},
+		"stray argument":        {args: []string{"serve"}, want: `unexpected argument "serve"`},
+		"unknown provider":      {args: []string{"-addr", "127.0.0.1:0", "-model", "acme:large"}, want: "acme"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out, errOut bytes.Buffer
+			args := tt.args
+			if name == "unknown provider" {
+				args = append(args, "-db", t.TempDir()+"/p.db")
+			}
+			code := run(args, func(k string) string { return tt.env[k] }, &out, &errOut)
+			if code == 0 {
+				t.Errorf("exit status 0")
+			}
+			if !strings.Contains(errOut.String(), tt.want) {
+				t.Errorf("said %q, want it to say %q", errOut.String(), tt.want)
+			}
+		})
+	}
+}
+
+func TestEverythingWrongIsSaidAtOnce(t *testing.T) {
+	_, err := readConfig([]string{"-addr", "x", "-call-timeout", "y"}, func(string) string { return "" }, &bytes.Buffer{})
+	for _, want := range []string{"PLANWAVE_ADDR", "PLANWAVE_CALL_TIMEOUT"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("err = %v, want it to name %s", err, want)
+		}
+	}
+}
+
+func TestHelpListsEverySettingAndNoKey(t *testing.T) {
+	var errOut bytes.Buffer
+	env := func(k string) string { return map[string]string{"GEMINI_API_KEY": "very-secret"}[k] }
+	if code := run([]string{"-h"}, env, &bytes.Buffer{}, &errOut); code != 0 {
+		t.Errorf("exit status %d", code)
+	}
+	var c config
+	for _, s := range c.list() {
+		if !strings.Contains(errOut.String(), "["+s.env+"]") {
+			t.Errorf("-h does not tell of %s", s.env)
+		}
+	}
+	if strings.Contains(errOut.String(), "very-secret") {
+		t.Error("-h prints the key")
+	}
+}
+
+func TestFlagBeatsEnvironment(t *testing.T) {
+	env := func(k string) string {
+		return map[string]string{"PLANWAVE_DB": "env.db", "PLANWAVE_MODEL_JUDGE": "demo", "OPENAI_API_KEY": "k"}[k]
+	}
+	c, err := readConfig([]string{"-db", "flag.db"}, env, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.DB != "flag.db" || c.RoleModels["judge"] != "demo" || c.OpenAIKey != "k" {
+		t.Errorf("config = %+v", c)
+	}
+}

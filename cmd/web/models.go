@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"planwave/internal/model"
+	"planwave/internal/model/demo"
+	"planwave/internal/model/gemini"
+	"planwave/internal/model/openai"
+)
+
+// newModels sets up the providers that there are settings for, and the demo.
+func newModels(ctx context.Context, c config) (*model.Registry, error) {
+	r := model.NewRegistry(model.Config{DefaultModel: c.Model, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout})
+	if err := register(ctx, r, c); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	if err := r.Check(); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func register(ctx context.Context, r *model.Registry, c config) error {
+	if c.GeminiKey != "" {
+		m, err := gemini.New(ctx, gemini.Config{Key: c.GeminiKey, BaseURL: c.GeminiBaseURL})
+		if err != nil {
+			return fmt.Errorf("set up Gemini: %w", err)
+		}
+		if err := r.Register(model.Gemini, model.Provider{Model: m, DefaultModel: gemini.DefaultModel}); err != nil {
+			return err
+		}
+	}
+	if c.OpenAIKey != "" || c.OpenAIBaseURL != "" {
+		m, err := openai.New(openai.Config{Key: c.OpenAIKey, BaseURL: c.OpenAIBaseURL})
+		if err != nil {
+			return fmt.Errorf("set up the OpenAI-compatible provider: %w", err)
+		}
+		if err := r.Register(model.OpenAI, model.Provider{Model: m, DefaultModel: openAIDefault(c)}); err != nil {
+			return err
+		}
+	}
+	pace := demo.Watchable()
+	if c.demoAtOnce {
+		pace = demo.Pace{}
+	}
+	return r.Register(model.Demo, model.Provider{Model: demo.New(pace)})
+}
+
+// openAIDefault is the model that is asked when none is named: only OpenAI's
+// own server is known to have it.
+func openAIDefault(c config) string {
+	if c.OpenAIBaseURL == "" {
+		return "gpt-4.1-mini"
+	}
+	return ""
+}

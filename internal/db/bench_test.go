@@ -1,0 +1,98 @@
+package db
+
+import (
+	"fmt"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"planwave/internal/plan"
+)
+
+// benchRun appends to one run.
+type benchRun struct {
+	d *DB
+	r *plan.Run
+	n int
+}
+
+func (r *benchRun) append(b *testing.B, payloads ...plan.Payload) {
+	b.Helper()
+	batch := Batch{Run: r.r}
+	for _, p := range payloads {
+		e := plan.Event{Seq: r.r.Seq + 1, At: time.UnixMilli(1_700_000_000_000 + r.r.Seq).UTC(), Data: p}
+		if err := r.r.Apply(e); err != nil {
+			b.Fatal(err)
+		}
+		batch.Events = append(batch.Events, e)
+	}
+	if err := r.d.Append(b.Context(), batch); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// next appends what a run in the middle of a wave appends: a step starts, or
+// it succeeds.
+func (r *benchRun) next(b *testing.B) {
+	b.Helper()
+	id := fmt.Sprintf("s%d", r.n/2+1)
+	if r.n%2 == 0 {
+		r.append(b, plan.StepStarted{Step: id, Attempt: 1, Wave: 1})
+	} else {
+		r.append(b, plan.StepSucceeded{Step: id, Attempt: 1, Result: plan.Result{Text: "The population of Quillhaven is 156,000."}})
+	}
+	if r.n++; r.n == 2*benchSteps {
+		*r = *startBench(b, r.d, r.r.ID+"+")
+	}
+}
+
+const benchSteps = 400
+
+func startBench(b *testing.B, d *DB, id string) *benchRun {
+	b.Helper()
+	p := plan.Plan{}
+	for i := range benchSteps {
+		p.Steps = append(p.Steps, plan.Step{ID: fmt.Sprintf("s%d", i+1), Instruction: "look it up"})
+	}
+	r := &benchRun{d: d, r: &plan.Run{ID: id}}
+	v := plan.Version{Number: 1, Plan: p, Hash: "sha256:0", Author: "me"}
+	r.append(b, plan.RunCreated{Question: "Which of the cities is the densest?", Options: plan.DefaultOptions()}, plan.PlanProposed{Version: v},
+		plan.PlanApproved{Version: 1, Hash: v.Hash}, plan.RunStarted{})
+	return r
+}
+
+func BenchmarkAppend(b *testing.B) {
+	open := func(b *testing.B) *DB {
+		d, err := Open(b.Context(), filepath.Join(b.TempDir(), "bench.db"), Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Cleanup(func() { _ = d.Close() })
+		return d
+	}
+	b.Run("one run", func(b *testing.B) {
+		r := startBench(b, open(b), "r")
+		var worst time.Duration
+		for b.Loop() {
+			t := time.Now()
+			r.next(b)
+			worst = max(worst, time.Since(t))
+		}
+		b.ReportMetric(float64(worst.Microseconds()), "µs-worst")
+	})
+	for _, n := range []int{8, 64} {
+		b.Run(fmt.Sprintf("%d runs at once", n), func(b *testing.B) {
+			d := open(b)
+			var id atomic.Int64
+			b.SetParallelism(n / 2)
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				r := startBench(b, d, fmt.Sprintf("r%d", id.Add(1)))
+				for pb.Next() {
+					r.next(b)
+				}
+			})
+		})
+	}
+}

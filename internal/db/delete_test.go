@@ -1,0 +1,121 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"planwave/internal/plan"
+)
+
+// filled holds one run that has something in every table.
+func filled(t *testing.T, d *DB) {
+	t.Helper()
+	traced(t, d)
+	k := Key{Scope: "ada POST /runs", Key: "k", Fingerprint: "f"}
+	if _, err := d.Claim(t.Context(), k); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Keep(t.Context(), k, Answer{RunID: "r1", Status: 201, Body: []byte("zanzibar")}); err != nil {
+		t.Fatal(err)
+	}
+	s := &story{d: d, at: epoch}
+	var err error
+	if s.run, err = d.Load(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	s.tell(t, plan.StepSucceeded{Step: "s2", Attempt: 1, Result: plan.Result{Text: "zanzibar"}})
+	s.tell(t, answer(plan.Answer{Result: "zanzibar"})...)
+}
+
+// rowsOf counts the rows of every table that there is.
+func rowsOf(t *testing.T, d *DB) map[string]int {
+	t.Helper()
+	names, err := readAll(t.Context(), d.readers, scanText, `
+		SELECT name
+		FROM sqlite_master
+		WHERE type = 'table' AND name NOT LIKE 'search%' AND name NOT IN ('schema_versions', 'pulse')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[string]int{"terms in the search index": terms(t, d)}
+	for _, name := range names {
+		var n int
+		if err := d.readers.QueryRowContext(t.Context(), fmt.Sprintf(`SELECT count(*) FROM %q`, name)).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		rows[name] = n
+	}
+	return rows
+}
+
+// terms counts the words in the search index.
+func terms(t *testing.T, d *DB) int {
+	t.Helper()
+	var n int
+	err := d.write(context.Background(), "", func(s *session) error {
+		if _, err := s.exec(`CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms USING fts5vocab(main, search, row)`); err != nil {
+			return err
+		}
+		return s.row(`SELECT count(*) FROM temp.terms`).Scan(&n)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestDeleteLeavesNothing(t *testing.T) { // BEHAVIOUR 12.3
+	path := filepath.Join(t.TempDir(), "runs.db")
+	d := openFile(t, path)
+	filled(t, d)
+	for table, n := range rowsOf(t, d) {
+		if n == 0 {
+			t.Errorf("%s is empty before the deletion: the test would show nothing", table)
+		}
+	}
+	if err := d.Delete(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	for table, n := range rowsOf(t, d) {
+		if n != 0 {
+			t.Errorf("%s has %d rows left", table, n)
+		}
+	}
+	sound(t, d)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(readFile(t, path), []byte("zanzibar")) {
+		t.Error("the file still holds a text of the run")
+	}
+}
+
+func TestDeleteLeavesOthersAlone(t *testing.T) {
+	d := openNew(t)
+	filled(t, d)
+	other := whole(t, d, "r2", "zanzibar", "zanzibar", "zanzibar")
+	if err := d.Delete(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	sameRows(t, d, other.run)
+	if p, err := d.List(t.Context(), Filter{Query: "zanzibar"}); err != nil || len(p.Runs) != 1 {
+		t.Errorf("%v, %v", idsOf(p), err)
+	}
+	sound(t, d)
+}
+
+func TestADeletedRunTakesNoMoreEvents(t *testing.T) { // a deleted run stops first
+	d := openNew(t)
+	s := newStory(d, "r1")
+	s.tell(t, asked("q"))
+	if err := d.Delete(t.Context(), "r1"); err != nil {
+		t.Fatal(err)
+	}
+	wantErr(t, s.append(t.Context(), plan.PlanRequested{}), ErrNotFound)
+	if p, err := d.List(t.Context(), Filter{}); err != nil || len(p.Runs) > 0 {
+		t.Errorf("%v, %v", idsOf(p), err)
+	}
+}

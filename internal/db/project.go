@@ -1,0 +1,226 @@
+package db
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"planwave/internal/plan"
+)
+
+// The most characters of texts that lists show.
+const (
+	mostListedQuestion = 300
+	mostListedAnswer   = 300
+)
+
+// project writes what pages query, all of it worked out from the state after
+// the events, and returns the run's number.
+func (s *session) project(b Batch) (int64, error) {
+	before := b.Run.Seq - int64(len(b.Events))
+	if before == 0 {
+		if err := s.createRun(b.Run); err != nil {
+			return 0, err
+		}
+	}
+	run, err := s.updateRun(b.Run, before)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.saveVersions(run, b.Events); err != nil {
+		return 0, err
+	}
+	return run, s.saveSteps(run, b, before)
+}
+
+// createRun makes the row of a new run, with what never changes.
+func (s *session) createRun(r *plan.Run) error {
+	models, err := json.Marshal(modelsOf(r.Options))
+	if err != nil {
+		return err
+	}
+	_, err = s.exec(`
+		INSERT INTO runs (
+			id, question, strategy, owner, models, created_at,
+			recorded, seq, status, updated_at, version, corrections, steps, succeeded,
+			requests, input_tokens, output_tokens, cached_tokens, thinking_tokens, total_tokens
+		) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, '', ?6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		r.ID, plan.Short(r.Question, mostListedQuestion), string(r.Options.Strategy), r.By, string(models), r.CreatedAt.UnixMilli())
+	if taken(err) {
+		return ErrConflict
+	}
+	return err
+}
+
+// updateRun brings the run's row to the state r, if it is at event before.
+func (s *session) updateRun(r *plan.Run, before int64) (int64, error) {
+	run, seq, err := s.at(r.ID)
+	if err != nil {
+		return 0, err
+	}
+	if seq != before {
+		return 0, ErrConflict
+	}
+	answer, subject, value := listedAnswer(r.Answer)
+	var code any
+	if r.Error != nil {
+		code = string(r.Error.Code)
+	}
+	number := 0
+	if v, ok := r.Version(); ok {
+		number = v.Number
+	}
+	u := r.Usage
+	_, err = s.exec(`
+		UPDATE runs SET
+			seq = ?2, status = ?3, started_at = ?4, finished_at = ?5, updated_at = ?6,
+			version = ?7, corrections = ?8, steps = ?9, succeeded = ?10,
+			requests = ?11, input_tokens = ?12, output_tokens = ?13, cached_tokens = ?14,
+			thinking_tokens = ?15, total_tokens = ?16, cost = ?17,
+			answer = ?18, subject = ?19, value = ?20, error_code = ?21
+		WHERE n = ?1`,
+		run, r.Seq, string(r.Status), millis(r.StartedAt), millis(r.FinishedAt), r.UpdatedAt.UnixMilli(),
+		number, r.Corrections(), len(r.Steps), len(r.WithStatus(plan.StepStatusSucceeded)),
+		u.Requests, u.InputTokens, u.OutputTokens, u.CachedTokens, u.ThinkingTokens, u.TotalTokens, cost(u.CostUSD),
+		answer, subject, value, code)
+	return run, err
+}
+
+// saveVersions keeps which events carry plans.
+func (s *session) saveVersions(run int64, events []plan.Event) error {
+	for _, e := range events {
+		v, ok := versionIn(e.Data)
+		if !ok {
+			continue
+		}
+		_, err := s.exec(`
+			INSERT INTO versions (run, number, seq, hash, author)
+			VALUES (?1, ?2, ?3, ?4, ?5)`,
+			run, v.Number, e.Seq, v.Hash, v.Author)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// versionIn returns the plan that an event carries.
+func versionIn(p plan.Payload) (plan.Version, bool) {
+	switch p := p.(type) {
+	case plan.PlanProposed:
+		return p.Version, true
+	case plan.PlanEdited:
+		return p.Version, true
+	}
+	return plan.Version{}, false
+}
+
+// saveSteps writes the rows of the steps that the batch changed. A new plan
+// replaces them all.
+func (s *session) saveSteps(run int64, b Batch, before int64) error {
+	if slices.ContainsFunc(b.Events, func(e plan.Event) bool { _, ok := versionIn(e.Data); return ok }) {
+		if _, err := s.exec(`DELETE FROM steps WHERE run = ?1`, run); err != nil {
+			return err
+		}
+	}
+	results := resultsIn(b.Events)
+	for i := range b.Run.Steps {
+		st := &b.Run.Steps[i]
+		if st.ChangedSeq <= before {
+			continue
+		}
+		if err := s.saveStep(run, i, st, results[st.ID]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// resultsIn returns the number of the event that has a step's result, by step.
+func resultsIn(events []plan.Event) map[string]int64 {
+	at := map[string]int64{}
+	for _, e := range events {
+		switch p := e.Data.(type) {
+		case plan.StepSucceeded:
+			at[p.Step] = e.Seq
+		case plan.StepInvalid:
+			at[p.Step] = e.Seq
+		}
+	}
+	return at
+}
+
+// saveStep writes a step's row. Where the batch has no result the row keeps
+// the one it names, as long as the step's status is one that has a result.
+func (s *session) saveStep(run int64, position int, st *plan.StepState, result int64) error {
+	has := st.Status == plan.StepStatusSucceeded || st.Status == plan.StepStatusInvalid
+	var resultSeq, code any
+	if has && result > 0 {
+		resultSeq = result
+	}
+	if st.Error != nil {
+		code = string(st.Error.Code)
+	}
+	u := st.Usage
+	_, err := s.exec(`
+		INSERT INTO steps (
+			run, step, position, status, wave, attempts, cause, error_code, result_seq,
+			started_at, finished_at, tool_calls,
+			requests, input_tokens, output_tokens, cached_tokens, thinking_tokens, total_tokens, cost, changed_seq
+		) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+		ON CONFLICT (run, step) DO UPDATE SET
+			status = ?4, wave = ?5, attempts = ?6, cause = ?7, error_code = ?8,
+			result_seq = CASE WHEN ?21 THEN coalesce(?9, result_seq) END,
+			started_at = ?10, finished_at = ?11, tool_calls = ?12,
+			requests = ?13, input_tokens = ?14, output_tokens = ?15, cached_tokens = ?16,
+			thinking_tokens = ?17, total_tokens = ?18, cost = ?19, changed_seq = ?20`,
+		run, st.ID, position, string(st.Status), st.Wave, st.Attempts, orNull(st.Cause), code, resultSeq,
+		millis(st.StartedAt), millis(st.FinishedAt), st.ToolCalls,
+		u.Requests, u.InputTokens, u.OutputTokens, u.CachedTokens, u.ThinkingTokens, u.TotalTokens, cost(u.CostUSD),
+		st.ChangedSeq, has)
+	return err
+}
+
+// cost is an amount as it is kept; an unknown one is NULL.
+func cost(c *plan.USD) any {
+	if c == nil {
+		return nil
+	}
+	return int64(*c)
+}
+
+// modelsOf lists the models bound to the roles that the strategy has, each once.
+func modelsOf(o plan.Options) []string {
+	names := []string{}
+	for _, role := range rolesOf(o.Strategy) {
+		if m := o.Models[role]; m != "" && !slices.Contains(names, m) {
+			names = append(names, m)
+		}
+	}
+	return names
+}
+
+// rolesOf lists the roles that take part in a strategy.
+func rolesOf(s plan.Strategy) []plan.Role {
+	switch s {
+	case plan.StrategyReact:
+		return []plan.Role{plan.RoleExecutor}
+	case plan.StrategyTree:
+		return []plan.Role{plan.RoleProposer, plan.RoleJudge, plan.RoleSynthesizer}
+	case plan.StrategyPlan, plan.StrategyRounds:
+	}
+	return []plan.Role{plan.RolePlanner, plan.RoleExecutor, plan.RoleSynthesizer}
+}
+
+// listedAnswer is an answer as lists show it: its first line that says
+// something, subject and value.
+func listedAnswer(a *plan.Answer) (line, subject, value any) {
+	if a == nil {
+		return nil, nil, nil
+	}
+	first, _, _ := strings.Cut(strings.TrimSpace(a.Result), "\n")
+	if a.Value != nil {
+		value = *a.Value
+	}
+	return plan.Short(strings.TrimSpace(first), mostListedAnswer), orNull(a.Subject), value
+}

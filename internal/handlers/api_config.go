@@ -1,0 +1,77 @@
+package handlers
+
+import (
+	"encoding/json"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"planwave/internal/plan"
+)
+
+// toolDoc is a tool as it is configured.
+type toolDoc struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	ReadOnly    bool            `json:"read_only"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+// listTools answers the tools that executors can have.
+func (a *api) listTools(c echo.Context) error {
+	out := []toolDoc{}
+	for _, t := range a.Tools.List() {
+		out = append(out, toolDoc{Name: t.Name, Description: t.Description, ReadOnly: t.ReadOnly, Schema: rawOrNull(t.Schema)})
+	}
+	return writeJSON(c, http.StatusOK, map[string]any{"tools": out})
+}
+
+// modelDoc is a provider's default model, with its limits.
+type modelDoc struct {
+	Name      string `json:"name"`
+	InFlight  int    `json:"in_flight"`
+	TimeoutMS *int64 `json:"timeout_ms"`
+}
+
+// listModels answers the models of the configured providers, and what each
+// role is bound to in a run that names none.
+func (a *api) listModels(c echo.Context) error {
+	models := []modelDoc{}
+	for _, p := range a.Models.Providers() {
+		d := modelDoc{Name: p.DefaultModel, InFlight: p.InFlight}
+		if ms := p.Timeout.Milliseconds(); ms > 0 {
+			d.TimeoutMS = &ms
+		}
+		models = append(models, d)
+	}
+	defaults := map[plan.Role]string{}
+	for _, role := range plan.Roles() {
+		defaults[role] = a.Models.Default(role)
+	}
+	return writeJSON(c, http.StatusOK, map[string]any{"models": models, "defaults": defaults})
+}
+
+// health registers the checks of load balancers and supervisors.
+func (s *server) health(e *echo.Echo) {
+	e.GET("/healthz", alive)
+	e.GET("/readyz", s.ready)
+}
+
+// alive says that the process answers.
+func alive(c echo.Context) error {
+	return writeJSON(c, http.StatusOK, map[string]string{"status": "ok"})
+}
+
+// ready says that a run could be made: the database can be written, and every
+// role has a model.
+func (s *server) ready(c echo.Context) error {
+	if err := s.Store.Ready(c.Request().Context()); err != nil {
+		return plan.NewError(codeUnavailable, "The database cannot be written: "+shownTo(c.Request(), err).Message, err)
+	}
+	for _, role := range plan.Roles() {
+		if _, _, err := s.Models.Resolve(s.Models.Default(role)); err != nil {
+			return plan.NewError(codeUnavailable, "The "+string(role)+" has no model: "+plan.AsError(err).Message, err)
+		}
+	}
+	return alive(c)
+}

@@ -1,0 +1,205 @@
+package handlers
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"planwave/internal/plan"
+)
+
+// apiDocument is the published document as tests hold answers to it.
+type apiDocument struct {
+	paths    map[string]any
+	compiler *jsonschema.Compiler
+}
+
+// readDocument reads the embedded document. Its schemas of answers are closed
+// here, so that a field that it does not name fails the test.
+func readDocument(t testing.TB) *apiDocument {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	closeObjects(doc)
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource(documentURL, doc); err != nil {
+		t.Fatal(err)
+	}
+	return &apiDocument{paths: at(doc, "paths").(map[string]any), compiler: compiler} //nolint:errcheck,forcetypeassert // as OpenAPI has it
+}
+
+func at(v any, keys ...string) any {
+	for _, k := range keys {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return nil
+		}
+		v = m[k]
+	}
+	return v
+}
+
+func closeObjects(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		_, props := v["properties"].(map[string]any)
+		_, said := v["additionalProperties"]
+		if _, isSchema := v["type"]; props && isSchema && !said {
+			v["additionalProperties"] = false
+		}
+		for _, child := range v {
+			closeObjects(child)
+		}
+	case []any:
+		for _, child := range v {
+			closeObjects(child)
+		}
+	}
+}
+
+// template is the document's path that an address is an instance of, or "".
+func (d *apiDocument) template(path string) string {
+	if _, ok := d.paths[path]; ok {
+		return path
+	}
+	for p := range d.paths {
+		if regexp.MustCompile(`^` + regexp.MustCompile(`\{[^}]+\}`).ReplaceAllString(p, `[^/]+`) + `$`).MatchString(path) {
+			return p
+		}
+	}
+	return ""
+}
+
+// hold fails the test where an answer is not as the document says.
+func (d *apiDocument) hold(t testing.TB, method, path string, a answer) {
+	t.Helper()
+	p := d.template(path)
+	responses, _ := at(d.paths[p], strings.ToLower(method), "responses").(map[string]any)
+	media, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
+	status := fmt.Sprint(a.status)
+	if responses == nil || responses[status] == nil {
+		if media == "application/problem+json" {
+			d.holdTo(t, "#/components/schemas/Problem", a)
+		}
+		return
+	}
+	content := "#/paths/" + escapePointer(p) + "/" + strings.ToLower(method) + "/responses/" + status
+	if to, ok := at(responses[status], "$ref").(string); ok {
+		content = to
+	} else if at(responses[status], "content", media) == nil {
+		t.Fatalf("%s %s answered %s with %q, which the document does not have", method, path, status, media)
+	}
+	d.holdTo(t, content+"/content/"+escapePointer(media)+"/schema", a)
+}
+
+func (d *apiDocument) holdTo(t testing.TB, pointer string, a answer) {
+	t.Helper()
+	schema, err := d.compiler.Compile(documentURL + pointer)
+	if err != nil {
+		t.Fatalf("the document has no %s: %v", pointer, err)
+	}
+	if strings.HasPrefix(a.header.Get("Content-Type"), "text/event-stream") {
+		return
+	}
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(a.body))
+	if err != nil {
+		t.Fatalf("the answer is not JSON: %v\n%s", err, a.body)
+	}
+	if err := schema.Validate(v); err != nil {
+		t.Errorf("the answer is not as %s says: %v\n%s", pointer, err, a.body)
+	}
+}
+
+func escapePointer(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(s)
+}
+
+// The published document and the router name the same routes.
+func TestDocumentNamesEveryRouteAndNoOther(t *testing.T) {
+	s := newSite(t, &scriptedModel{})
+	var routed, published []string
+	for _, r := range s.echo.Routes() {
+		if strings.HasPrefix(r.Path, "/api/") || r.Path == "/healthz" || r.Path == "/readyz" {
+			path := regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(r.Path, "{$1}")
+			routed = append(routed, r.Method+" "+path)
+		}
+	}
+	for path, item := range s.doc.paths {
+		for method := range item.(map[string]any) { //nolint:errcheck,forcetypeassert // as OpenAPI has it
+			published = append(published, strings.ToUpper(method)+" "+path)
+		}
+	}
+	slices.Sort(routed)
+	slices.Sort(published)
+	if !slices.Equal(routed, published) {
+		t.Errorf("routed:\n%s\npublished:\n%s", strings.Join(routed, "\n"), strings.Join(published, "\n"))
+	}
+	if len(routed) < 15 {
+		t.Errorf("only %d routes were found", len(routed))
+	}
+}
+
+// The document is served as it is embedded, and every schema in it compiles.
+func TestDocumentIsServedAndEverySchemaCompiles(t *testing.T) {
+	s := newSite(t, &scriptedModel{})
+	a := s.want(200, "GET", "/api/v1/openapi.json", "")
+	if a.body != string(document()) {
+		t.Error("the document served is not the embedded one")
+	}
+	var doc struct {
+		OpenAPI    string
+		Components struct{ Schemas map[string]any }
+	}
+	a.json(t, &doc)
+	if !strings.HasPrefix(doc.OpenAPI, "3.1") || len(doc.Components.Schemas) < 20 {
+		t.Errorf("OpenAPI %q with %d schemas", doc.OpenAPI, len(doc.Components.Schemas))
+	}
+	for name := range doc.Components.Schemas {
+		if _, err := s.doc.compiler.Compile(documentURL + "#/components/schemas/" + name); err != nil {
+			t.Errorf("schema %s: %v", name, err)
+		}
+	}
+}
+
+// The words that the document lists are those of the code, and every event is
+// described.
+func TestDocumentListsTheWordsOfTheCode(t *testing.T) {
+	d := readDocument(t)
+	enum := func(name string) []string {
+		schema, err := d.compiler.Compile(documentURL + "#/components/schemas/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, v := range schema.Enum.Values {
+			out = append(out, fmt.Sprint(v))
+		}
+		return out
+	}
+	var runStatuses, stepStatuses []string
+	for _, s := range plan.RunStatuses() {
+		runStatuses = append(runStatuses, string(s))
+	}
+	for _, s := range plan.StepStatuses() {
+		stepStatuses = append(stepStatuses, string(s))
+	}
+	if got := enum("RunStatus"); !slices.Equal(got, runStatuses) {
+		t.Errorf("run statuses %v, want %v", got, runStatuses)
+	}
+	if got := enum("StepStatus"); !slices.Equal(got, stepStatuses) {
+		t.Errorf("step statuses %v, want %v", got, stepStatuses)
+	}
+	described, _ := at(d.paths["/api/v1/runs/{id}/events"], "get", "description").(string)
+	for _, e := range plan.EventTypes() {
+		if !strings.Contains(described, "`"+string(e)+"`") {
+			t.Errorf("the document does not describe the event %s", e)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package handlers
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/a-h/templ"
+	"github.com/labstack/echo/v4"
+
+	"planwave/internal/plan"
+	"planwave/web/templates"
+)
+
+// live streams what changes on a run's page after an event: fragments that
+// replace elements by their ids, rendered from the state as it is when they
+// are sent. They may come twice without harm.
+func (s *server) live(c echo.Context) error {
+	after, err := readAfter(c.Request())
+	if err != nil {
+		return err
+	}
+	v, err := s.viewOf(c)
+	if err != nil {
+		return err
+	}
+	st, err := s.openStream(c)
+	if err != nil {
+		return err
+	}
+	ctx := c.Request().Context()
+	s.follow(ctx, st, v.run, after, func(events []plan.Event) error {
+		run, err := s.Runs.Get(ctx, v.run.ID)
+		if err != nil {
+			return err
+		}
+		now := view{run: run, step: v.step, now: s.Clock(), oob: true}
+		patch, err := s.patch(ctx, now, events)
+		if err != nil {
+			return err
+		}
+		st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
+		for _, id := range touched(events) {
+			st.send("step-"+id, "", "{}")
+		}
+		return nil
+	})
+	return nil
+}
+
+// patch renders the fragments that events have changed.
+func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string, error) {
+	steps, kinds := touched(events), map[plan.EventType]bool{}
+	for _, e := range events {
+		kinds[e.Type()] = true
+	}
+	planned := kinds[plan.EventPlanProposed] || kinds[plan.EventPlanEdited] || kinds[plan.EventRunCreated] || kinds[plan.EventPlanRequested]
+	all := planned || kinds[plan.EventRunResumed] || kinds[plan.EventRunFailed] || kinds[plan.EventRunCancelled]
+	parts := []templ.Component{templates.RunHead(v.head()), templates.RunActions(v.actions()), templates.RunNotice(v.notice())}
+	g := s.graphOf(ctx, v)
+	if all {
+		parts = append(parts, templates.Graph(g))
+	} else {
+		parts = append(parts, changedNodes(g, steps)...)
+	}
+	if planned && v.step == "" {
+		panel, err := s.panelOf(ctx, v)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, templates.Panel(panel))
+	}
+	calls, err := s.Store.Trace(ctx, v.run.ID)
+	if err != nil {
+		return "", err
+	}
+	parts = append(parts, templates.Answer(s.answerOf(v)), templates.Rejections(v.rejections()), templates.Waves(v.waves()),
+		templates.Trace(v.trace(calls)), templates.Announce(templates.AnnounceProps{Text: v.announce(events), OOB: true}))
+	if v.run.Status.Ended() {
+		parts = append(parts, templates.Stream(v.stream()))
+	}
+	return rendered(ctx, parts)
+}
+
+// changedNodes are the nodes of steps that changed, and the edges beside them.
+func changedNodes(g templates.GraphProps, steps []string) []templ.Component {
+	if len(steps) == 0 || len(g.Nodes) == 0 {
+		return nil
+	}
+	in := make(map[string]bool, len(steps))
+	for _, id := range steps {
+		in[id] = true
+	}
+	parts := []templ.Component{templates.Edges(templates.EdgesProps{W: g.W, H: g.H, Edges: g.Edges, OOB: true})}
+	for _, n := range g.Nodes {
+		if in[n.ID] {
+			n.OOB = true
+			parts = append(parts, templates.Node(n))
+		}
+	}
+	return parts
+}
+
+func rendered(ctx context.Context, parts []templ.Component) (string, error) {
+	var b bytes.Buffer
+	for _, p := range parts {
+		if err := p.Render(ctx, &b); err != nil {
+			return "", fmt.Errorf("render a fragment: %w", err)
+		}
+	}
+	return b.String(), nil
+}
+
+// touched lists the steps that events are about, each once, in order.
+func touched(events []plan.Event) []string {
+	var ids []string
+	seen := map[string]bool{"": true}
+	add := func(id string) {
+		if !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	for _, e := range events {
+		switch p := e.Data.(type) {
+		case plan.StepStarted:
+			add(p.Step)
+		case plan.StepToolCalled:
+			add(p.Step)
+		case plan.StepSucceeded:
+			add(p.Step)
+		case plan.StepFailed:
+			add(p.Step)
+		case plan.StepInvalid:
+			add(p.Step)
+		case plan.StepSkipped:
+			add(p.Step)
+		case plan.StepCancelled:
+			add(p.Step)
+		case plan.UsageReserved:
+			add(p.Step)
+		case plan.UsageSettled:
+			add(p.Step)
+		case plan.StepReset:
+			for _, id := range p.Steps {
+				add(id)
+			}
+		}
+	}
+	return ids
+}
+
+// announce says the last thing worth hearing of, for screen readers.
+func (v view) announce(events []plan.Event) string {
+	text := ""
+	for _, e := range events {
+		switch p := e.Data.(type) {
+		case plan.PlanRejected:
+			text = "The plan was sent back to the planner: " + inShort(p.Violations)
+		case plan.PlanProposed:
+			text = fmt.Sprintf("The plan is there: %s. It waits for your approval.", templates.Counted(len(p.Plan.Steps), "step", "steps"))
+		case plan.WaveStarted:
+			text = fmt.Sprintf("%s started: %s", v.words(), templates.List(p.Steps))
+		case plan.StepFailed:
+			text = fmt.Sprintf("Step %s failed: %s", p.Step, p.Error.Message)
+		case plan.AnswerWritten:
+			text = "The answer is there."
+		case plan.RunFailed:
+			text = "The run failed: " + p.Error.Message
+		case plan.RunCancelled:
+			text = "The run was cancelled."
+		}
+	}
+	return text
+}

@@ -1,0 +1,201 @@
+package handlers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/labstack/echo/v4"
+
+	"planwave/internal/db"
+	"planwave/internal/plan"
+	"planwave/web/templates"
+)
+
+// run is the one page of a run, from asking to reviewing.
+func (s *server) run(c echo.Context) error {
+	v, err := s.viewOf(c)
+	if err != nil {
+		return err
+	}
+	if c.QueryParam("edit") != "" && v.run.Editable() {
+		version, _ := v.run.Version()
+		return s.showEditor(c, http.StatusOK, v, draft{Base: version.Number, Plan: version.Plan})
+	}
+	p, err := s.runPage(c, v)
+	if err != nil {
+		return err
+	}
+	return show(c, http.StatusOK, templates.Run(p))
+}
+
+// view is what the fragments of a run's page are rendered from: one state of
+// the run, and what is selected.
+type view struct {
+	run  *plan.Run
+	step string // the selected step, "" for none
+	now  time.Time
+	oob  bool // fragments replace what is on the page
+}
+
+// viewOf reads which run and step a request is about.
+func (s *server) viewOf(c echo.Context) (view, error) {
+	r, err := s.Runs.Get(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return view{}, err
+	}
+	v := view{run: r, step: c.QueryParam("step"), now: s.Clock()}
+	if v.step != "" && r.Step(v.step) == nil {
+		v.step = ""
+	}
+	return v, nil
+}
+
+func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error) {
+	ctx := c.Request().Context()
+	panel, err := s.panelOf(ctx, v)
+	if err != nil {
+		return templates.RunPageProps{}, err
+	}
+	calls, err := s.Store.Trace(ctx, v.run.ID)
+	if err != nil {
+		return templates.RunPageProps{}, err
+	}
+	p := templates.RunPageProps{
+		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Actions: v.actions(), Notice: v.notice(),
+		Stream: v.stream(), Answer: s.answerOf(v), Graph: s.graphOf(ctx, v), Panel: panel,
+		Rejections: v.rejections(), Waves: v.waves(), Trace: v.trace(calls),
+	}
+	p.Page.Title, p.Page.Icon, p.Page.Wide = v.words()+" – "+plan.Short(v.run.Question, 80), tabIcon(v.run.Status), true
+	return p, nil
+}
+
+// panel answers a click on a step, with the nudge that keeps it live.
+func (s *server) panel(c echo.Context) error {
+	v, err := s.viewOf(c)
+	if err != nil {
+		return err
+	}
+	p, err := s.panelOf(c.Request().Context(), v)
+	if err != nil {
+		return err
+	}
+	nudge := v.stream()
+	nudge.OOB = true
+	p.Nudge = &nudge
+	return show(c, http.StatusOK, templates.Panel(p))
+}
+
+// call is the prompt and output of one call of the trace.
+func (s *server) call(c echo.Context) error {
+	v, err := s.viewOf(c)
+	if err != nil {
+		return err
+	}
+	calls, err := s.Store.Trace(c.Request().Context(), v.run.ID)
+	if err != nil {
+		return err
+	}
+	for _, call := range calls {
+		if call.ID == c.Param("call") {
+			return show(c, http.StatusOK, templates.CallBody(v.callBody(call)))
+		}
+	}
+	return plan.NewError(plan.CodeNotFound, "This run has no such call.", nil)
+}
+
+// approve starts the version that the form names.
+func (s *server) approve(c echo.Context) error {
+	number, err := strconv.Atoi(c.FormValue("version"))
+	if err != nil {
+		return badForm("version", "The form does not say which version is approved. Reload the page.")
+	}
+	return s.changed(c, func(ctx context.Context, id string) (*plan.Run, error) {
+		r, err := s.Runs.Approve(ctx, id, number, by(c))
+		if plan.CodeOf(err) == plan.CodeUnexpected {
+			// A second click on the same approval has nothing left to do.
+			if r, getErr := s.Runs.Get(ctx, id); getErr == nil && r.Approved == number {
+				return r, nil
+			}
+		}
+		return r, err
+	})
+}
+
+// revise sends the plan back to the planner with a comment.
+func (s *server) revise(c echo.Context) error {
+	return s.changed(c, func(ctx context.Context, id string) (*plan.Run, error) {
+		return s.Runs.Revise(ctx, id, c.FormValue("comment"), by(c))
+	})
+}
+
+// cancel stops the run.
+func (s *server) cancel(c echo.Context) error {
+	return s.changed(c, func(ctx context.Context, id string) (*plan.Run, error) {
+		r, err := s.Runs.Cancel(ctx, id, by(c))
+		if plan.CodeOf(err) == plan.CodeUnexpected {
+			return s.Runs.Get(ctx, id) // it has ended meanwhile, and the page shows how
+		}
+		return r, err
+	})
+}
+
+// changed makes a change and goes to the run's page.
+func (s *server) changed(c echo.Context, change func(ctx context.Context, id string) (*plan.Run, error)) error {
+	r, err := change(c.Request().Context(), c.Param("id"))
+	if err != nil {
+		return err
+	}
+	return c.Redirect(http.StatusSeeOther, runURL(r.ID))
+}
+
+// inFlightWait is how long a form that is sent twice waits for its first answer.
+const inFlightWait = 10 * time.Second
+
+// submittedOnce makes a form that is sent twice, as by a double click, one
+// request: the second is answered as the first was.
+func (s *server) submittedOnce(next echo.HandlerFunc) echo.HandlerFunc {
+	once := s.idempotent(next)
+	return func(c echo.Context) error {
+		nonce := c.FormValue("nonce")
+		if nonce == "" || len(nonce) > mostKey {
+			return next(c)
+		}
+		c.Request().Header.Set(idempotencyKey, url.QueryEscape(nonce))
+		changed, stop := s.Store.Watch("")
+		defer stop()
+		limit := time.NewTimer(inFlightWait)
+		defer limit.Stop()
+		for {
+			err := once(c)
+			if !errors.Is(err, db.ErrInFlight) {
+				return err
+			}
+			select {
+			case <-changed:
+			case <-limit.C:
+				return err
+			case <-c.Request().Context().Done():
+				return err
+			}
+		}
+	}
+}
+
+// layoutCSS places the nodes of a plan. It is the same for ever, since a plan
+// is named by its hash.
+func (s *server) layoutCSS(c echo.Context) error {
+	p, err := s.Store.PlanByHash(c.Request().Context(), "sha256:"+c.Param("hash"))
+	if errors.Is(err, db.ErrNotFound) {
+		return plan.NewError(plan.CodeNotFound, "There is no plan of this hash.", err)
+	}
+	if err != nil {
+		return err
+	}
+	g := s.draw(c.Request().Context(), p)
+	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=31536000, immutable")
+	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(templates.GraphCSS(g)))
+}

@@ -1,0 +1,73 @@
+// Package handlers is Planwave over HTTP: pages, fragments, live streams and
+// the JSON API. A handler binds, validates, makes one call and renders; what a
+// run may do is decided in internal/runs.
+package handlers
+
+import (
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
+
+	"planwave/internal/db"
+	"planwave/internal/model"
+	"planwave/internal/runs"
+	"planwave/internal/tools"
+	"planwave/web/markdown"
+	"planwave/web/static"
+)
+
+// Config is what the handlers work with.
+type Config struct {
+	Runs   *runs.Service
+	Store  *db.DB
+	Models *model.Registry
+	Tools  *tools.Registry
+	Logger *slog.Logger
+	Clock  func() time.Time
+	NewID  func() string
+	// Examples are questions that work with what is configured.
+	Examples []string
+	// DemoOnly says that no real model is configured.
+	DemoOnly bool
+	// Quit is closed when the server stops, so that streams end.
+	Quit <-chan struct{}
+}
+
+// server holds the handlers' dependencies. It keeps no state of its own but
+// caches.
+type server struct {
+	Config
+	markdown *markdown.Renderer
+	pictures pictures
+}
+
+// bodyLimit is the largest request body. A plan of 2,000 long steps fits.
+const bodyLimit = "64M"
+
+// New returns the handler of everything that Planwave serves.
+func New(c Config) http.Handler {
+	s := &server{Config: c, markdown: markdown.New()}
+	e := echo.New()
+	e.HideBanner, e.HidePort = true, true
+	e.IPExtractor = echo.ExtractIPDirect()
+	e.HTTPErrorHandler = s.handleError
+	e.Use(
+		middleware.RequestIDWithConfig(middleware.RequestIDConfig{Generator: c.NewID}),
+		s.logRequests,
+		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: recovered}),
+		securityHeaders,
+		sameOrigin(http.NewCrossOriginProtection()),
+		middleware.BodyLimit(bodyLimit),
+	)
+	e.GET("/static/*", echo.WrapHandler(static.Handler()))
+	s.pages(e)
+	s.api(e.Group("/api/v1"))
+	s.health(e)
+	return e
+}
+
+// by is the person behind a request. Without log-in there is one.
+func by(echo.Context) string { return "local" }

@@ -1,0 +1,162 @@
+// Package gemini asks Google's Gemini models through the given library,
+// github.com/google/generative-ai-go.
+//
+// The library is at its end of life, so it is kept to what it does well:
+// building requests. Under it lies a transport of ours, which sends the key in
+// a header, makes one attempt, and takes the answer: the library repeats 503
+// for ten minutes, panics on parts it does not know, and loses the thinking
+// tokens, what a blocked answer used, and reasons that are younger than it.
+package gemini
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/google/generative-ai-go/genai"
+	"google.golang.org/api/option"
+
+	"planwave/internal/model"
+)
+
+// DefaultBaseURL is Google's own address.
+const DefaultBaseURL = "https://generativelanguage.googleapis.com"
+
+// DefaultModel is asked when nothing else is configured.
+const DefaultModel = "gemini-3.1-flash-lite"
+
+// Config is what a client is set up with.
+type Config struct {
+	Key string
+	// BaseURL is what comes before /v1beta; empty means [DefaultBaseURL].
+	BaseURL string
+}
+
+// Client is a [model.Model] over HTTP. Use [New] to make one.
+type Client struct {
+	server model.Server
+	genai  *genai.Client
+	http   *http.Client
+	forms  model.Ladder
+}
+
+// New returns a client.
+func New(ctx context.Context, c Config) (*Client, error) {
+	base := strings.TrimSuffix(strings.TrimRight(c.BaseURL, "/"), "/v1beta")
+	if base == "" {
+		base = DefaultBaseURL
+	}
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return nil, fmt.Errorf("set up the Gemini provider: the base URL %q is not an http or https address; leave GEMINI_BASE_URL empty for Google's", c.BaseURL)
+	}
+	out := &Client{server: model.Server{
+		Name: "Gemini", Address: u.Host, KeyVariable: "GEMINI_API_KEY", URLVariable: "GEMINI_BASE_URL", Key: c.Key,
+	}}
+	below := model.HTTPClient(nil)
+	out.http = model.HTTPClient(&transport{server: out.server, below: below.Transport})
+	// The library wants a key although the transport sends the real one.
+	out.genai, err = genai.NewClient(ctx, option.WithAPIKey("placeholder"), option.WithHTTPClient(out.http), option.WithEndpoint(base))
+	if err != nil {
+		return nil, fmt.Errorf("set up the Gemini provider: %s", out.server.Scrub(err.Error()))
+	}
+	return out, nil
+}
+
+// Close lets go of connections.
+func (c *Client) Close() error {
+	c.http.CloseIdleConnections()
+	if err := c.genai.Close(); err != nil {
+		return fmt.Errorf("close the Gemini provider: %w", err)
+	}
+	return nil
+}
+
+// How output by a schema is asked for, from the best form down.
+const (
+	responseSchema = iota
+	jsonMode       // the schema in the prompt
+	promptOnly     // the schema in the prompt
+)
+
+// Generate asks Gemini. A form of request that a model refuses is asked for in
+// the next lower form at once.
+func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
+	for form := c.form(req); ; form++ {
+		answer, err := c.ask(ctx, req, form)
+		if err == nil {
+			if req.Schema != nil && len(req.Tools) == 0 {
+				c.forms.Keep(req.Model, form)
+			}
+			return c.read(answer, req)
+		}
+		e := c.failure(ctx, err)
+		var refused *statusError
+		if req.Schema == nil || form >= promptOnly || !errors.As(err, &refused) || e.Kind != model.BadResponse ||
+			!model.RefusesForm(refused.status, model.ErrorDetail(refused.body)) {
+			return model.Response{}, e
+		}
+	}
+}
+
+// form is how a request is first made. Output by a schema does not go together
+// with tools, and not every schema can be told.
+func (c *Client) form(req model.Request) int {
+	switch {
+	case req.Schema == nil:
+		return responseSchema
+	case len(req.Tools) > 0:
+		return promptOnly
+	}
+	if _, whole := convert(req.Schema.Schema); !whole {
+		return max(jsonMode, c.forms.At(req.Model))
+	}
+	return c.forms.At(req.Model)
+}
+
+// ask makes one request and returns the body of the answer.
+func (c *Client) ask(ctx context.Context, req model.Request, form int) ([]byte, error) {
+	history := contentsOf(req.Messages)
+	if len(history) == 0 || history[len(history)-1].Role != user {
+		return nil, c.server.Bad("cannot be asked: the conversation does not end with the user's turn.")
+	}
+	last := len(history) - 1
+	chat := c.configured(req, form).StartChat()
+	chat.History = history[:last]
+	ex := &exchange{calls: callsOf(req.Messages)}
+	_, err := chat.SendMessage(context.WithValue(ctx, exchangeKey{}, ex), history[last].Parts...)
+	if ex.answer != nil {
+		return ex.answer, nil
+	}
+	if err == nil {
+		err = errors.New("the library made no request")
+	}
+	return nil, err
+}
+
+// configured is the model with everything but the conversation.
+func (c *Client) configured(req model.Request, form int) *genai.GenerativeModel {
+	m := c.genai.GenerativeModel(req.Model)
+	m.Tools = toolsOf(req.Tools)
+	if req.MaxOutputTokens > 0 {
+		m.SetMaxOutputTokens(int32(min(req.MaxOutputTokens, 1<<30))) //nolint:gosec // bounded here
+	}
+	system := req.System
+	if s := req.Schema; s != nil {
+		if form < promptOnly {
+			m.ResponseMIMEType = "application/json"
+		}
+		if form == responseSchema {
+			m.ResponseSchema, _ = convert(s.Schema)
+		} else {
+			system = s.InPrompt(system)
+		}
+	}
+	if system != "" {
+		m.SystemInstruction = &genai.Content{Parts: []genai.Part{genai.Text(system)}}
+	}
+	return m
+}

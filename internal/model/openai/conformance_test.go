@@ -1,0 +1,35 @@
+package openai_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"planwave/internal/model"
+	"planwave/internal/model/modeltest"
+	"planwave/internal/model/openai"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// newClient returns a client that is closed with the test.
+func newClient(t testing.TB, url, key string) *openai.Client {
+	t.Helper()
+	c, err := openai.New(openai.Config{Key: key, BaseURL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func TestConformance(t *testing.T) {
+	modeltest.Run(t, modeltest.Subject{
+		Protocol: modeltest.OpenAI,
+		New:      func(t *testing.T, url, key string) model.Model { return newClient(t, url, key) },
+	})
+}

@@ -1,0 +1,207 @@
+package openai
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"planwave/internal/model"
+	"planwave/internal/plan"
+)
+
+// completion is an answer. What servers write in more than one form is raw.
+type completion struct {
+	Model   string          `json:"model"`
+	Choices []choice        `json:"choices"`
+	Usage   json.RawMessage `json:"usage"`
+	Error   json.RawMessage `json:"error"`
+}
+
+type choice struct {
+	FinishReason *string `json:"finish_reason"`
+	Message      struct {
+		Content      json.RawMessage `json:"content"`
+		Refusal      *string         `json:"refusal"`
+		ToolCalls    []rawCall       `json:"tool_calls"`
+		FunctionCall *rawFunction    `json:"function_call"` // of older servers
+		// What the model thought, under the names that servers give it. It is
+		// never an answer.
+		ReasoningContent json.RawMessage `json:"reasoning_content"`
+		Reasoning        json.RawMessage `json:"reasoning"`
+	} `json:"message"`
+}
+
+type rawCall struct {
+	ID       json.RawMessage `json:"id"`
+	Function rawFunction     `json:"function"`
+}
+
+type rawFunction struct {
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// read turns an answer with a status of success into a response or a failure.
+func (c *Client) read(body []byte, req model.Request, h habit) (model.Response, error) {
+	var in completion
+	if err := json.Unmarshal(body, &in); err != nil {
+		e := c.server.Bad("sent an answer that cannot be read. Check %s: is it the address of an OpenAI-compatible API, often ending in /v1?", c.server.URLVariable)
+		e.Cause = fmt.Errorf("read a chat completion of %d bytes: %w", len(body), err)
+		return model.Response{}, e
+	}
+	if isThere(in.Error) {
+		return model.Response{}, c.reported(in.Error)
+	}
+	usage, told := usageOf(in.Usage)
+	if len(in.Choices) == 0 {
+		return model.Response{}, c.failed(usage, model.BadResponse, "sent an empty answer, without any choices. Try again or use another model.")
+	}
+	first := in.Choices[0]
+	resp := model.Response{Text: textOf(first.Message.Content), Calls: first.calls(), Usage: usage, Model: in.Model}
+	if err := c.stopped(first, resp); err != nil {
+		return model.Response{}, err
+	}
+	if req.Schema != nil && h.form == forcedTool {
+		resp = unwrapped(resp, req.Schema.Name)
+	}
+	if len(resp.Calls) == 0 && strings.TrimSpace(resp.Text) == "" {
+		what := "sent an empty answer. Try again or use another model."
+		if isThere(first.Message.ReasoningContent) || isThere(first.Message.Reasoning) {
+			what = "sent an empty answer: the model thought and then wrote nothing. Try again, allow more output tokens, or use another model."
+		}
+		return model.Response{}, c.failed(usage, model.BadResponse, what)
+	}
+	if !told {
+		resp.Usage = model.EstimateUsage(req, resp)
+	}
+	return resp, nil
+}
+
+// stopped is the failure that a reason to stop stands for.
+func (c *Client) stopped(first choice, resp model.Response) error {
+	reason := ""
+	if first.FinishReason != nil {
+		reason = *first.FinishReason
+	}
+	switch reason {
+	case "length", "max_tokens":
+		if strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
+			return c.failed(resp.Usage, model.Truncated, "used the whole output allowance before it wrote anything, most likely on thinking. Allow more output tokens.")
+		}
+		return c.failed(resp.Usage, model.Truncated, "was cut off at its output token limit, so the answer is not whole. Allow more output tokens, or ask for less at once.")
+	case "content_filter":
+		return c.failed(resp.Usage, model.Filtered, "held the answer back for its content (content_filter). Put the question in other words.")
+	}
+	if r := first.Message.Refusal; r != nil && *r != "" && strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
+		return c.failed(resp.Usage, model.Filtered, "refused to answer: "+plan.Short(*r, 300))
+	}
+	return nil
+}
+
+func (c *Client) failed(u plan.Usage, kind model.Kind, what string) error {
+	e := c.server.Bad("%s", what)
+	e.Kind, e.Usage = kind, u
+	return e
+}
+
+// reported is an error that came with a status of success.
+func (c *Client) reported(raw json.RawMessage) error {
+	var in struct {
+		Code json.RawMessage `json:"code"`
+	}
+	status := http.StatusBadRequest
+	if json.Unmarshal(raw, &in) == nil {
+		var code int
+		if json.Unmarshal(in.Code, &code) == nil && code >= http.StatusBadRequest && code < 600 {
+			status = code
+		}
+	}
+	return c.server.FromStatus(status, nil, model.ErrorDetail(raw), 0)
+}
+
+func isThere(raw json.RawMessage) bool {
+	s := string(bytes.TrimSpace(raw))
+	return s != "" && s != "null" && s != `""` && s != "{}" && s != "[]"
+}
+
+// textOf reads content: a text, or a list of parts of which the texts count.
+func textOf(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, p := range parts {
+		if p.Type == "text" || p.Type == "output_text" {
+			b.WriteString(p.Text)
+		}
+	}
+	return b.String()
+}
+
+// calls reads the calls that are there, whatever the reason to stop says.
+func (c choice) calls() []model.ToolCall {
+	raw := c.Message.ToolCalls
+	if f := c.Message.FunctionCall; len(raw) == 0 && f != nil && f.Name != "" {
+		raw = []rawCall{{Function: *f}}
+	}
+	var out []model.ToolCall
+	taken := map[string]bool{}
+	for i, r := range raw {
+		var id string
+		if json.Unmarshal(r.ID, &id) != nil {
+			id = strings.Trim(string(r.ID), `"`) // a number
+		}
+		if id == "null" {
+			id = ""
+		}
+		for n := i + 1; id == "" || taken[id]; n++ {
+			id = fmt.Sprintf("call_%d", n)
+		}
+		taken[id] = true
+		out = append(out, model.ToolCall{ID: id, Name: r.Function.Name, Arguments: argumentsOf(r.Function.Arguments)})
+	}
+	return out
+}
+
+// argumentsOf reads the arguments of a call: an object, or a text that holds
+// one, once more in quotes or not. What is no object is kept as a JSON text,
+// for the tool to refuse in words that the model can read.
+func argumentsOf(raw json.RawMessage) json.RawMessage {
+	const quoted = 2
+	for range quoted {
+		var text string
+		if json.Unmarshal(raw, &text) != nil || !json.Valid([]byte(text)) {
+			break
+		}
+		raw = json.RawMessage(text)
+	}
+	trimmed := bytes.TrimSpace(raw)
+	if s := string(trimmed); s == "" || s == "null" || s == `""` {
+		return json.RawMessage("{}")
+	}
+	if !json.Valid(trimmed) {
+		return json.RawMessage("{}")
+	}
+	return trimmed
+}
+
+// unwrapped takes the output out of the call that was forced to carry it.
+func unwrapped(resp model.Response, name string) model.Response {
+	for i, c := range resp.Calls {
+		if c.Name == name {
+			resp.Text, resp.Calls = string(resp.Calls[i].Arguments), nil
+			break
+		}
+	}
+	return resp
+}

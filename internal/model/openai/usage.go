@@ -1,0 +1,51 @@
+package openai
+
+import (
+	"encoding/json"
+
+	"planwave/internal/plan"
+)
+
+// usageOf reads what an answer used, and says whether the server told.
+func usageOf(raw json.RawMessage) (plan.Usage, bool) {
+	var in struct {
+		Prompt        *float64 `json:"prompt_tokens"`
+		Completion    *float64 `json:"completion_tokens"`
+		Total         float64  `json:"total_tokens"`
+		PromptDetails struct {
+			Cached float64 `json:"cached_tokens"`
+		} `json:"prompt_tokens_details"`
+		CompletionDetails struct {
+			Reasoning float64 `json:"reasoning_tokens"`
+		} `json:"completion_tokens_details"`
+	}
+	none := plan.Usage{Requests: 1}
+	if json.Unmarshal(raw, &in) != nil || in.Prompt == nil && in.Completion == nil {
+		return none, false
+	}
+	u := none
+	if in.Prompt != nil {
+		u.InputTokens = count(*in.Prompt)
+	}
+	if in.Completion != nil {
+		u.OutputTokens = count(*in.Completion)
+	}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	// A server that counts thinking beside the output says so by its total.
+	if total := count(in.Total); total > u.TotalTokens {
+		u.OutputTokens += total - u.TotalTokens
+		u.TotalTokens = total
+	}
+	u.CachedTokens = min(count(in.PromptDetails.Cached), u.InputTokens)
+	u.ThinkingTokens = min(count(in.CompletionDetails.Reasoning), u.OutputTokens)
+	return u, true
+}
+
+// count is a number of tokens. What cannot be one is none.
+func count(n float64) int {
+	const most = 1 << 40
+	if !(n > 0 && n < most) {
+		return 0
+	}
+	return int(n)
+}

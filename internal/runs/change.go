@@ -1,0 +1,123 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"planwave/internal/plan"
+)
+
+// Approve starts the newest version of the plan, named by its number. A
+// version that is no longer the newest is refused, and so is a second approval.
+func (s *Service) Approve(ctx context.Context, id string, number int, by string) (*plan.Run, error) {
+	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
+		if err := newest(r, number); err != nil {
+			return nil, err
+		}
+		if !r.Approvable() {
+			return nil, unexpected(r, "approve the plan", "only a plan that waits for approval can be approved")
+		}
+		v, _ := r.Version()
+		return []plan.Payload{plan.PlanApproved{Version: v.Number, Hash: v.Hash, By: by}, plan.RunStarted{}}, nil
+	})
+}
+
+// Edit saves a person's plan as a new version, made from version number. A
+// plan that breaks a rule is refused whole; one that changes nothing keeps the
+// version.
+func (s *Service) Edit(ctx context.Context, id string, number int, p plan.Plan, by string) (*plan.Run, error) {
+	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
+		if err := newest(r, number); err != nil {
+			return nil, err
+		}
+		if !r.Editable() {
+			return nil, unexpected(r, "edit the plan", "only a plan that waits for approval can be edited")
+		}
+		p, mends, warnings, err := s.checked(r.Options, p)
+		if err != nil {
+			return nil, err
+		}
+		v, err := version(r, p, by, "edited", mends, warnings)
+		if err != nil {
+			return nil, err
+		}
+		if now, _ := r.Version(); now.Hash == v.Hash {
+			return nil, nil
+		}
+		return []plan.Payload{plan.PlanEdited{Version: v}}, nil
+	})
+}
+
+// Revise sends the plan back to the planner with a comment.
+func (s *Service) Revise(ctx context.Context, id, comment, by string) (*plan.Run, error) {
+	comment = strings.TrimSpace(comment)
+	if n := utf8.RuneCountInString(comment); n == 0 || n > plan.MostQuestion {
+		e := plan.NewError(plan.CodeInvalid, fmt.Sprintf("Say what to change, in 1 to %d characters.", plan.MostQuestion), nil)
+		e.Violations = []plan.Violation{{Code: plan.CodeInvalid, Steps: []string{}, Field: "comment", Message: e.Message}}
+		return nil, e
+	}
+	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
+		if !r.Editable() {
+			return nil, unexpected(r, "ask for changes", "only a plan that waits for approval can be sent back")
+		}
+		return []plan.Payload{plan.PlanRequested{Comment: comment, By: by}}, nil
+	})
+}
+
+// Cancel stops a run. It returns when what was in flight has stopped and the
+// end is committed, or when ctx ends.
+func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) {
+	l, err := s.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	driving, ended := l.driving, l.ended
+	if driving && !l.run.Status.Ended() {
+		l.cancel(cancelledBy{by: by})
+	}
+	l.mu.Unlock()
+	if driving {
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		if r := l.snapshot(); r.Status == plan.RunStatusCancelled {
+			return r, nil
+		}
+	}
+	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
+		if !r.Cancelable() {
+			return nil, unexpected(r, "cancel the run", "it has ended")
+		}
+		return cancelEvents(r, by), nil
+	})
+}
+
+// change makes a person's change and sets the run going again where it has work.
+func (s *Service) change(ctx context.Context, id string, decide func(*plan.Run) ([]plan.Payload, error)) (*plan.Run, error) {
+	l, err := s.open(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.update(ctx, decide); err != nil {
+		return nil, err
+	}
+	s.wake(l)
+	return l.snapshot(), nil
+}
+
+func newest(r *plan.Run, number int) error {
+	if v, _ := r.Version(); v.Number != number {
+		return plan.NewError(plan.CodeStale, fmt.Sprintf(
+			"Version %d is not the newest: the plan is at version %d now. Look at what changed, then decide again.", number, v.Number), nil)
+	}
+	return nil
+}
+
+func unexpected(r *plan.Run, what, why string) error {
+	return plan.NewError(plan.CodeUnexpected, fmt.Sprintf("Cannot %s: the run is %s, and %s.", what, r.Status.Words(), why), nil)
+}

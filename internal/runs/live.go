@@ -1,0 +1,96 @@
+package runs
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"planwave/internal/budget"
+	"planwave/internal/db"
+	"planwave/internal/plan"
+)
+
+// live is a run that has not ended, in this process. Everything in it but the
+// ledger is rebuilt from the events when a process takes the run up.
+type live struct {
+	s      *Service
+	id     string
+	ledger *budget.Ledger
+
+	mu   sync.Mutex // guards what follows; held while a change is committed
+	run  *plan.Run  // the fold of what is committed
+	snap *plan.Run  // the last clone handed out; equal to run while Seq is
+
+	// The driver, while there is one.
+	driving bool
+	cancel  context.CancelCauseFunc
+	ended   chan struct{} // closed when the driver has ended
+}
+
+func newLive(s *Service, r *plan.Run) *live {
+	return &live{s: s, id: r.ID, run: r, ledger: budget.New(r.Options.Budget, r.Used())}
+}
+
+// snapshot returns the committed state as a value that never changes.
+func (l *live) snapshot() *plan.Run {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.snap == nil || l.snap.Seq != l.run.Seq {
+		l.snap = l.run.Clone()
+	}
+	return l.snap
+}
+
+// update decides on the committed state and commits what was decided, as one
+// step that nothing comes between. Deciding on nothing changes nothing.
+func (l *live) update(ctx context.Context, decide func(*plan.Run) ([]plan.Payload, error)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	payloads, err := decide(l.run)
+	if err != nil || len(payloads) == 0 {
+		return err
+	}
+	return l.commit(ctx, db.Batch{}, payloads)
+}
+
+// record commits events together with the recorded calls of b.
+func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.commit(ctx, b, payloads)
+}
+
+// commit numbers and applies events and appends them to the log. When that
+// fails the state is read again, so that it is never ahead of the log.
+func (l *live) commit(ctx context.Context, b db.Batch, payloads []plan.Payload) error {
+	at := l.s.Clock().UTC().Truncate(time.Millisecond)
+	if at.Before(l.run.UpdatedAt) {
+		at = l.run.UpdatedAt
+	}
+	for _, p := range payloads {
+		e := plan.Event{Seq: l.run.Seq + 1, At: at, Data: p}
+		if err := l.run.Apply(e); err != nil {
+			return l.reload(ctx, err)
+		}
+		b.Events = append(b.Events, e)
+	}
+	b.Run, b.Key = l.run, keyOf(ctx)
+	if err := l.s.Store.Append(ctx, b); err != nil {
+		return l.reload(ctx, fmt.Errorf("append to run %s: %w", l.id, err))
+	}
+	if l.run.Status.Ended() {
+		l.s.forget(l.id)
+	}
+	return nil
+}
+
+// reload gives up what was applied and not committed, and returns err.
+func (l *live) reload(ctx context.Context, err error) error {
+	r, loadErr := l.s.Store.Load(context.WithoutCancel(ctx), l.id)
+	if loadErr != nil {
+		return fmt.Errorf("%w; and read it again: %w", err, loadErr)
+	}
+	l.run, l.snap = r, nil
+	return err
+}

@@ -1,0 +1,155 @@
+package runs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"planwave/internal/db"
+	"planwave/internal/model"
+	"planwave/internal/plan"
+	"planwave/internal/scheduler"
+	"planwave/internal/tools"
+)
+
+// Store is where runs are kept. Every method is safe for concurrent use.
+type Store interface {
+	Append(ctx context.Context, b db.Batch) error
+	Load(ctx context.Context, runID string) (*plan.Run, error)
+	Unfinished(ctx context.Context) ([]string, error)
+}
+
+// Models resolves the names that roles are bound to.
+type Models interface {
+	// Resolve returns the model named provider:model, ready to be asked, and
+	// the part of the name after the provider.
+	Resolve(name string) (model.Model, string, error)
+	// Default returns the name that a role is bound to when a run names none.
+	Default(role plan.Role) string
+	// Cost returns the price of a usage, nil when it is unknown.
+	Cost(name string, u plan.Usage) *plan.USD
+}
+
+// Config is what a [Service] works with.
+type Config struct {
+	Store  Store
+	Models Models
+	Tools  *tools.Registry
+	// CostLimit is the default cost limit of a run; nil is none.
+	CostLimit *plan.USD
+	Clock     func() time.Time
+	NewID     func() string
+	Logger    *slog.Logger
+}
+
+// Service carries runs from question to answer. A run goes on whether anyone
+// looks at it or not.
+//
+// Each run that has not ended has at most one driver, a goroutine that does
+// what the run's status asks for. All changes of one run, by its driver or by
+// a person, go through [live.update], one after the other.
+type Service struct {
+	Config
+	ctx  context.Context // of all drivers; ends with Stop
+	stop context.CancelCauseFunc
+	wg   sync.WaitGroup
+
+	mu   sync.Mutex
+	live map[string]*live // guarded by mu; runs that have not ended
+}
+
+// New returns a service that does nothing until it is asked or started.
+func New(c Config) *Service {
+	ctx, stop := context.WithCancelCause(context.Background())
+	return &Service{Config: c, ctx: ctx, stop: stop, live: map[string]*live{}}
+}
+
+// Start takes up every run that a stopped process left: an approved run goes
+// on running, one that waits for a person waits.
+func (s *Service) Start(ctx context.Context) error {
+	ids, err := s.Store.Unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("find the runs to go on with: %w", err)
+	}
+	for _, id := range ids {
+		if err := s.resume(ctx, id); err != nil {
+			s.Logger.Error("resume run", "run", id, "error", err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) resume(ctx context.Context, id string) error {
+	l, err := s.open(ctx, id)
+	if err != nil {
+		return err
+	}
+	err = l.update(ctx, func(r *plan.Run) ([]plan.Payload, error) {
+		if r.Status == plan.RunStatusAwaitingApproval {
+			return nil, nil
+		}
+		return []plan.Payload{plan.RunResumed{}}, nil
+	})
+	if err != nil {
+		return err
+	}
+	s.wake(l)
+	return nil
+}
+
+// Stop ends all drivers without ending their runs, which go on at the next
+// start, and waits for them.
+func (s *Service) Stop() {
+	s.stop(scheduler.ErrShutdown)
+	s.wg.Wait()
+}
+
+// Get returns the state of a run, which the caller must not change.
+func (s *Service) Get(ctx context.Context, id string) (*plan.Run, error) {
+	s.mu.Lock()
+	l := s.live[id]
+	s.mu.Unlock()
+	if l != nil {
+		return l.snapshot(), nil
+	}
+	r, err := s.Store.Load(ctx, id)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, notFound(id)
+	}
+	return r, err
+}
+
+func notFound(id string) error {
+	return plan.NewError(plan.CodeNotFound, fmt.Sprintf("There is no run %q. It may have been deleted.", id), nil)
+}
+
+// open returns the live state of a run that has not ended.
+func (s *Service) open(ctx context.Context, id string) (*live, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.live[id]; l != nil {
+		return l, nil
+	}
+	r, err := s.Store.Load(ctx, id)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, notFound(id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := newLive(s, r)
+	if !r.Status.Ended() {
+		s.live[id] = l
+	}
+	return l, nil
+}
+
+// forget drops the live state of a run that has ended.
+func (s *Service) forget(id string) {
+	s.mu.Lock()
+	delete(s.live, id)
+	s.mu.Unlock()
+}

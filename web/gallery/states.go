@@ -1,0 +1,50 @@
+package main
+
+import (
+	"github.com/a-h/templ"
+
+	"planwave/web/templates"
+)
+
+// state is one page of the gallery.
+type state struct {
+	name      string
+	component templ.Component
+}
+
+// states are all pages in the system's colours.
+func states() []state { return themed("system") }
+
+// themed are all pages of the gallery.
+func themed(theme string) []state {
+	p := page(theme)
+	all := []state{
+		{"home", templates.Home(home(p))},
+		{"home-demo", templates.Home(homeDemo(p))},
+		{"home-problem", templates.Home(homeProblem(p))},
+		{"history", templates.History(history(p))},
+		{"history-none", templates.History(historyNone(p, false))},
+		{"history-no-match", templates.History(historyNone(p, true))},
+		{"error-404", templates.ErrorPage(errorPage(p, 404))},
+		{"error-409", templates.ErrorPage(errorPage(p, 409))},
+		{"error-422", templates.ErrorPage(errorPage(p, 422))},
+		{"error-500", templates.ErrorPage(errorPage(p, 500))},
+		{"run-planning", templates.Run(runPlanning(p))},
+		{"run-waiting", templates.Run(runWaiting(p))},
+		{"run-running", templates.Run(runRunning(p))},
+		{"run-writing", templates.Run(runWriting(p))},
+		{"run-succeeded", templates.Run(runSucceeded(p))},
+		{"run-partial", templates.Run(runPartial(p))},
+		{"run-failed", templates.Run(runFailed(p))},
+		{"run-invalid-plan", templates.Run(runInvalidPlan(p))},
+		{"run-cancelled", templates.Run(runCancelled(p))},
+		{"run-statuses", templates.Run(runStatuses(p))},
+		{"run-large", templates.Run(runLarge(p))},
+		{"run-hostile", templates.Run(runHostile(p))},
+		{"edit", templates.Run(runEdit(p))},
+		{"edit-invalid", templates.Run(runEditInvalid(p))},
+		{"edit-cycle", templates.Run(runEditCycle(p))},
+		{"edit-hostile", templates.Run(runEditHostile(p))},
+	}
+	return all
+}

@@ -1,0 +1,82 @@
+// The live connection of a run's page. A page that nobody sees holds none: it lets go when it is hidden, and goes on
+// after the last event that it saw when it is shown.
+let source = null
+let last = 0
+
+const offline = (is) => { document.getElementById('offline').hidden = !is }
+
+function open(url) {
+  const es = new EventSource(url, { withCredentials: true })
+  source = es
+  es.addEventListener('patch', (e) => { last = Math.max(last, Number(e.lastEventId) || 0) })
+  es.addEventListener('open', () => offline(false))
+  es.addEventListener('error', () => setTimeout(() => { if (source === es && es.readyState !== EventSource.OPEN && !es.ended) offline(true) }, 3000))
+  es.addEventListener('done', () => { es.ended = true; offline(false) })
+  return es
+}
+
+function pause() {
+  if (source) source.close()
+}
+
+// resume puts a fresh copy of the stream's element in place of the old one, so that the extension connects again.
+function resume() {
+  const old = document.getElementById('stream')
+  const url = old?.getAttribute('sse-connect')
+  if (!url || document.hidden || (source && source.readyState !== EventSource.CLOSED) || source?.ended) return
+  const next = old.cloneNode(true)
+  const to = new URL(url, location.href)
+  to.searchParams.set('after', Math.max(last, Number(to.searchParams.get('after')) || 0))
+  next.setAttribute('sse-connect', to.pathname + to.search)
+  old.replaceWith(next)
+  htmx.process(next)
+}
+
+// head shows the run's state in the tab.
+function head() {
+  const el = document.getElementById('run-head')
+  if (!el) return
+  document.title = el.dataset.title
+  const icon = document.getElementById('tab-icon')
+  if (icon.getAttribute('href') !== el.dataset.icon) icon.setAttribute('href', el.dataset.icon)
+}
+
+// selected marks the node whose panel is open: a node that the server replaced does not know.
+function selected() {
+  const step = document.getElementById('panel')?.dataset.step
+  for (const n of document.querySelectorAll('.node')) {
+    if (step !== undefined && n.dataset.n === step) n.setAttribute('aria-current', 'true')
+    else n.removeAttribute('aria-current')
+  }
+}
+
+// opened remembers which details are open, so that they stay so when they are replaced.
+const opened = new Set()
+
+function settle() {
+  head()
+  selected()
+  for (const id of opened) {
+    const el = document.getElementById(id)
+    if (el && !el.open) el.open = true
+  }
+}
+
+export function start() {
+  htmx.createEventSource = open
+  document.addEventListener('toggle', (e) => {
+    const el = e.target
+    if (el.localName !== 'details' || !el.id || el.classList.contains('pop')) return
+    if (el.open) opened.add(el.id)
+    else if (el.isConnected) opened.delete(el.id)
+  }, true)
+  settle()
+  document.addEventListener('htmx:afterSettle', settle)
+  document.addEventListener('htmx:oobAfterSwap', settle)
+  document.addEventListener('visibilitychange', () => (document.hidden ? pause() : resume()))
+  addEventListener('pagehide', pause)
+  addEventListener('pageshow', (e) => { if (e.persisted) resume() })
+  document.addEventListener('htmx:sendError', () => offline(true))
+  document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.successful) { offline(false); document.getElementById('flash').replaceChildren() } })
+  document.addEventListener('htmx:beforeRequest', (e) => { if (document.hidden && e.target.hasAttribute('data-poll')) e.preventDefault() })
+}
