@@ -24,15 +24,14 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
 .PHONY: run
-run: ## Start Planwave on http://127.0.0.1:8080 (ARGS="-h" lists its settings)
-	@scripts/need.sh
-	@echo 'Building; the first time takes a minute or two, since SQLite is compiled.'
-	@$(GO) run -tags $(TAGS) ./cmd/web $(ARGS)
+run: build ## Start Planwave on http://127.0.0.1:8080 (ARGS="-h" lists its settings)
+	@exec bin/planwave $(ARGS)
 
 .PHONY: build
 build: ## Build the program as bin/planwave
 	@scripts/need.sh
-	$(GO) build -trimpath -tags $(TAGS) -o bin/planwave ./cmd/web
+	@echo 'Building bin/planwave; the first time takes a minute or two, since SQLite is compiled.'
+	@$(GO) build -trimpath -tags $(TAGS) -o bin/planwave ./cmd/web
 
 .PHONY: test
 test: ## Run every test with the race detector, those in a real browser too

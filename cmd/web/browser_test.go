@@ -53,6 +53,10 @@ func browser(t testing.TB, width, height int) context.Context {
 		cancel()
 		stop()
 	})
+	// The first context that runs anything owns the browser.
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatalf("start the browser: %v", err)
+	}
 	return ctx
 }
 
@@ -106,13 +110,19 @@ func eval[T any](t testing.TB, ctx context.Context, js string) T {
 	return v
 }
 
-// await waits until a JavaScript expression is true.
+// await waits until a JavaScript expression is true, also over a change of page.
 func await(t testing.TB, ctx context.Context, js string) {
 	t.Helper()
 	bound, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if _, err := chromedp.Run(bound, chromedp.Poll[bool](js)); err != nil {
-		t.Fatalf("waiting for %s: %v; the page says:\n%s", js, err, text(ctx))
+	for {
+		ok, err := chromedp.Run(bound, chromedp.Poll[bool](`(() => { try { return !!(`+js+`) } catch { return false } })()`))
+		if ok && err == nil {
+			return
+		}
+		if bound.Err() != nil {
+			t.Fatalf("waiting for %s: %v; the page says:\n%s", js, err, text(ctx))
+		}
 	}
 }
 

@@ -4,11 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
-	"planwave/internal/looseread"
 	"planwave/internal/model"
 	"planwave/internal/plan"
 	"planwave/internal/tools"
@@ -33,8 +30,19 @@ type StepReport struct {
 // SynthesisInput is what an answer is written from.
 type SynthesisInput struct {
 	Question     string
-	Instructions string // the asker's extra guidance
-	Steps        []StepReport
+	Instructions string       // the asker's extra guidance
+	Steps        []StepReport // in plan order
+}
+
+// completed are the ids of the steps with a result, in plan order.
+func (in SynthesisInput) completed() []string {
+	var ids []string
+	for _, st := range in.Steps {
+		if st.Result != nil {
+			ids = append(ids, st.Step)
+		}
+	}
+	return ids
 }
 
 // Synthesizer writes answers. It has no tools.
@@ -52,34 +60,33 @@ const answerSchema = `{"type":"object","properties":{
 "rests_on":{"type":"array","items":{"type":"string"},"description":"ids of the completed steps the answer rests on"}},
 "required":["result"]}`
 
-// Write writes the answer. An answer that rests on no completed step is sent
-// back once and then refused.
+// Write writes the answer. One that cannot be read or names no completed step
+// is sent back once and then refused. Without any completed step there is
+// nothing to write from, and no model is asked.
 func (s *Synthesizer) Write(ctx context.Context, in SynthesisInput) (plan.Answer, error) {
+	done := in.completed()
+	if len(done) == 0 {
+		return plan.Answer{}, plan.NewError(plan.CodeAllStepsFailed, "No step completed, so there is nothing to answer from.", nil)
+	}
 	req, err := s.request(in)
 	if err != nil {
 		return plan.Answer{}, err
 	}
-	var done []string
-	for _, st := range in.Steps {
-		if st.Result != nil {
-			done = append(done, st.Step)
-		}
-	}
-	for try := 0; ; try++ {
+	for corrected := false; ; corrected = true {
 		resp, err := s.Model.Generate(ctx, req)
 		if err != nil {
 			return plan.Answer{}, fmt.Errorf("write the answer: %w", err)
 		}
-		answer, problem := readAnswer(resp.Text, done)
-		if problem == "" {
+		answer, wrong := readAnswer(resp.Text, done)
+		if wrong == nil {
 			return answer, nil
 		}
-		if try > 0 {
-			return plan.Answer{}, plan.NewError(plan.CodeModelBadResponse, "The answer was refused: "+problem, nil)
+		if corrected {
+			return plan.Answer{}, wrong.final
 		}
 		req.Messages = append(req.Messages,
 			model.Message{Speaker: model.Assistant, Text: resp.Text},
-			model.Message{Speaker: model.User, Text: problem + " Answer again with one JSON object."})
+			model.Message{Speaker: model.User, Text: wrong.told})
 	}
 }
 
@@ -88,13 +95,15 @@ func (s *Synthesizer) request(in SynthesisInput) (model.Request, error) {
 	if err != nil {
 		return model.Request{}, err
 	}
+	limit := share(tools.ResultLimit, len(in.Steps))
 	told := make([]resultLine, len(in.Steps))
 	for i, st := range in.Steps {
-		told[i] = resultLine{Step: st.Step, Status: st.Status, Reason: tools.Cut(st.Reason, tools.ResultLimit)}
+		told[i] = resultLine{Step: st.Step, Instruction: tools.Cut(st.Instruction, limit)}
 		if st.Result != nil {
-			told[i] = lineOf(st.Step, *st.Result, tools.ResultLimit)
+			told[i] = told[i].with(*st.Result, limit)
+			continue
 		}
-		told[i].Instruction = tools.Cut(st.Instruction, tools.ResultLimit)
+		told[i].Status, told[i].Reason = st.Status, tools.Cut(st.Reason, limit)
 	}
 	steps, err := lines(told)
 	if err != nil {
@@ -102,54 +111,10 @@ func (s *Synthesizer) request(in SynthesisInput) (model.Request, error) {
 	}
 	return model.Request{
 		Model: s.ModelName, Role: plan.RoleSynthesizer, System: system, MaxOutputTokens: s.MaxOutputTokens,
-		Schema:   &model.Schema{Name: "answer", Schema: json.RawMessage(answerSchema)},
-		Messages: []model.Message{{Speaker: model.User, Text: block("question", "", in.Question) + "\n" + block("steps", "", steps)}},
+		Schema: &model.Schema{Name: "answer", Schema: json.RawMessage(answerSchema)},
+		Messages: []model.Message{{
+			Speaker: model.User,
+			Text:    strings.Join([]string{block("question", "", in.Question), block("steps", "", steps)}, "\n"),
+		}},
 	}, nil
-}
-
-// readAnswer reads what the synthesizer wrote, or says what is wrong with it.
-// Plain text is an answer that rests on all that completed.
-func readAnswer(text string, done []string) (plan.Answer, string) {
-	if strings.TrimSpace(text) == "" {
-		return plan.Answer{}, "The answer is empty."
-	}
-	raw, err := looseread.Find(text, func(v json.RawMessage) bool { return v[0] == '{' })
-	if err != nil || raw[0] != '{' {
-		if trimmed := strings.TrimSpace(text); err != nil && (trimmed[0] == '{' || strings.HasPrefix(trimmed, "```")) {
-			return plan.Answer{}, fmt.Sprintf("The answer cannot be read: %v.", err)
-		}
-		return plan.Answer{Result: strings.TrimSpace(text), RestsOn: done}, ""
-	}
-	var in struct {
-		Result  any      `json:"result"`
-		Subject any      `json:"subject"`
-		Value   *float64 `json:"value"`
-		RestsOn []string `json:"rests_on"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return plan.Answer{}, fmt.Sprintf("The answer has a key of the wrong type: %v.", err)
-	}
-	result, _ := in.Result.(string)
-	if strings.TrimSpace(result) == "" {
-		return plan.Answer{}, `The answer has no "result" text.`
-	}
-	subject, _ := in.Subject.(string)
-	a := plan.Answer{Result: result, Subject: subject, Value: oneDecimal(in.Value), RestsOn: done}
-	if in.RestsOn == nil {
-		return a, ""
-	}
-	a.RestsOn = slices.DeleteFunc(slices.Clone(done), func(id string) bool { return !slices.Contains(in.RestsOn, id) })
-	if len(a.RestsOn) == 0 {
-		return plan.Answer{}, fmt.Sprintf(`"rests_on" names no completed step. The completed steps are: %s.`, strings.Join(done, ", "))
-	}
-	return a, ""
-}
-
-// oneDecimal rounds a value to one decimal place.
-func oneDecimal(v *float64) *float64 {
-	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
-		return nil
-	}
-	r := math.Round(*v*10) / 10
-	return &r
 }

@@ -3,10 +3,12 @@
 package budget
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	"planwave/internal/plan"
@@ -50,7 +52,8 @@ func New(limit plan.Budget, used plan.Amount) *Ledger {
 }
 
 // Reserve sets an amount aside, in all dimensions or in none. It fits when
-// what is used, reserved and asked for together is at most the limit. What
+// what is used, reserved and asked for together is at most the limit in every
+// dimension, also in one that nothing is asked of. What
 // does not fit while others are unsettled waits for them; when it still does
 // not fit, the error is [ErrExhausted]. It is the error of ctx when ctx ends
 // first.
@@ -90,14 +93,18 @@ func (l *Ledger) outcome(w *waiter, err error) (*Reservation, error) {
 }
 
 // Settle replaces the reservation by what was really used, which may be more
-// or less. Only the first call counts.
+// or less. Only the first call counts. What is told as less than nothing is
+// nothing, so that no provider can give budget back.
 func (r *Reservation) Settle(actual plan.Amount) {
 	r.once.Do(func() {
 		l := r.ledger
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.reserved = l.reserved.Minus(r.amount)
-		l.used = l.used.Plus(actual)
+		l.used = l.used.Plus(plan.Amount{
+			Requests: max(actual.Requests, 0), Tokens: max(actual.Tokens, 0),
+			CostUSD: max(actual.CostUSD, 0), Steps: max(actual.Steps, 0),
+		})
 		l.open--
 		l.admit()
 	})
@@ -136,27 +143,27 @@ func (l *Ledger) admit() {
 	}
 }
 
-// short says in which dimension an amount does not fit, or nil.
+// short says in which dimension an amount does not fit, or nil. mu is held.
 func (l *Ledger) short(a plan.Amount) error {
-	total := l.used.Plus(l.reserved).Plus(a)
-	over := func(name string, total, asked int, limit *int) error {
-		if limit == nil || asked == 0 || total <= *limit {
-			return nil
-		}
-		return fmt.Errorf("%w: %s: %d used, %d more asked for, %d allowed", ErrExhausted, name, total-asked, asked, *limit)
-	}
-	if err := over("requests", total.Requests, a.Requests, l.limit.Requests); err != nil {
-		return err
-	}
-	if err := over("tokens", total.Tokens, a.Tokens, l.limit.Tokens); err != nil {
-		return err
-	}
-	if err := over("steps", total.Steps, a.Steps, l.limit.Steps); err != nil {
-		return err
-	}
-	if m := l.limit.CostUSD; m != nil && a.CostUSD > 0 && total.CostUSD > *m {
-		return fmt.Errorf("%w: cost: $%.4f used, $%.4f more asked for, $%.4f allowed",
-			ErrExhausted, (total.CostUSD - a.CostUSD).Dollars(), a.CostUSD.Dollars(), m.Dollars())
-	}
-	return nil
+	held := l.used.Plus(l.reserved)
+	return cmp.Or(
+		over("requests", count, held.Requests, a.Requests, l.limit.Requests),
+		over("tokens", count, held.Tokens, a.Tokens, l.limit.Tokens),
+		over("steps", count, held.Steps, a.Steps, l.limit.Steps),
+		over("cost", dollars, held.CostUSD, a.CostUSD, l.limit.CostUSD),
+	)
 }
+
+// over is the error of a dimension in which an amount does not fit, or nil. It
+// subtracts, since a sum could overflow.
+func over[T int | plan.USD](dimension string, written func(T) string, held, asked T, limit *T) error {
+	if limit == nil || asked <= *limit-held {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: %s used, %s more asked for, %s allowed",
+		ErrExhausted, dimension, written(held), written(asked), written(*limit))
+}
+
+func count(n int) string { return strconv.Itoa(n) }
+
+func dollars(u plan.USD) string { return fmt.Sprintf("$%.4f", u.Dollars()) }

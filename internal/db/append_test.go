@@ -183,10 +183,10 @@ func TestPlanByHash(t *testing.T) {
 	d := openNew(t)
 	s := newStory(d, "r1")
 	edited := chain(3)
-	edited.Number, edited.Hash, edited.Author = 2, "sha256:two", "ada"
+	edited.Number, edited.Author = 2, "ada"
 	s.tell(t, asked("q"), plan.PlanProposed{Version: chain(2)})
 	s.tell(t, plan.PlanEdited{Version: edited})
-	for hash, want := range map[string]plan.Plan{"sha256:one": chain(2).Plan, "sha256:two": edited.Plan} {
+	for hash, want := range map[string]plan.Plan{chain(2).Hash: chain(2).Plan, chain(3).Hash: edited.Plan} {
 		if got, err := d.PlanByHash(t.Context(), hash); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %+v, %v", hash, got, err)
 		}

@@ -18,7 +18,7 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 // copyTo copies the database as it is at one moment. It has a connection of
 // its own, since the readers' may not write.
 func (d *DB) copyTo(ctx context.Context, path string, replace bool) (err error) {
-	if _, err := os.Lstat(path); !replace && !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(path); !replace && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the file
 		return fmt.Errorf("%w: name a new file", fs.ErrExist)
 	}
 	part := path + ".part"
@@ -41,7 +41,7 @@ func (d *DB) copyTo(ctx context.Context, path string, replace bool) (err error) 
 	if err := syncFile(part); err != nil {
 		return err
 	}
-	return os.Rename(part, path)
+	return os.Rename(part, path) //nolint:gosec // the operator names the file
 }
 
 // syncFile waits until the file is on the disk.
@@ -55,7 +55,7 @@ func syncFile(name string) error {
 
 // removeIfThere deletes a file, which need not be there.
 func removeIfThere(name string) error {
-	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the file
 		return err
 	}
 	return nil

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -93,6 +94,49 @@ func BenchmarkAppend(b *testing.B) {
 					r.next(b)
 				}
 			})
+		})
+	}
+}
+
+// BenchmarkList pages through and searches a history of 10,000 runs.
+func BenchmarkList(b *testing.B) {
+	const runs = 10_000
+	d := openNew(b)
+	together(16, func(part int) {
+		for i := part; i < runs; i += 16 {
+			s := newStory(d, fmt.Sprintf("r%05d", i))
+			s.at = epoch.Add(time.Duration(i) * time.Minute)
+			payloads := append(begin(fmt.Sprintf("Which of the cities numbered %d is the densest?", i), 1),
+				step("s1", "Quillhaven has 156,000 people on 130.0 km².")...)
+			if i%10 > 0 {
+				payloads = append(payloads, answer(plan.Answer{Result: "It is **Quillhaven**, with 1,200.0 people per km²."})...)
+			}
+			if err := s.append(context.Background(), payloads...); err != nil {
+				b.Error(err)
+				return
+			}
+		}
+	})
+	middle, err := d.List(b.Context(), Filter{To: epoch.Add(runs / 2 * time.Minute), Limit: 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, f := range map[string]Filter{
+		"first page":           {},
+		"page in the middle":   {Cursor: middle.Next},
+		"one in ten":           {Statuses: []plan.RunStatus{plan.RunStatusRunning}},
+		"no match at all":      {Model: "none"},
+		"a word that all have": {Query: "quillhaven"},
+		"a word that one has":  {Query: "9999"},
+		"one letter":           {Query: "q"},
+		"three words":          {Query: "cities densest quill"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if _, err := d.List(b.Context(), f); err != nil {
+					b.Fatal(err)
+				}
+			}
 		})
 	}
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
 	"github.com/mattn/go-sqlite3"
@@ -62,7 +63,7 @@ func kindOf(err error) error {
 	if !ok {
 		return nil
 	}
-	switch e.Code { //nolint:exhaustive // codes that are not named are unexpected, and stay as they are
+	switch e.Code {
 	case sqlite3.ErrFull:
 		return ErrFull
 	case sqlite3.ErrReadonly, sqlite3.ErrPerm:
@@ -83,10 +84,11 @@ func kindOf(err error) error {
 
 // kindOfIO tells a full disk from one that fails.
 func kindOfIO(e sqlite3.Error) error {
-	switch e.SystemErrno { //nolint:exhaustive // the other numbers say nothing that a user could act on
-	case syscall.ENOSPC, syscall.EDQUOT:
+	is := func(no ...syscall.Errno) bool { return slices.Contains(no, e.SystemErrno) }
+	switch {
+	case is(syscall.ENOSPC, syscall.EDQUOT):
 		return ErrFull
-	case syscall.EROFS, syscall.EACCES, syscall.EPERM:
+	case is(syscall.EROFS, syscall.EACCES, syscall.EPERM):
 		return ErrReadOnly
 	}
 	return nil

@@ -5,56 +5,57 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"time"
 
 	"planwave/internal/plan"
 )
 
 // Events returns the events of a run whose numbers are larger than after, in
-// order, at most limit of them. A run that is not there is [ErrNotFound].
+// order, at most limit of them, which is at least 1. A run that is not there is [ErrNotFound].
 func (d *DB) Events(ctx context.Context, runID string, after int64, limit int) ([]plan.Event, error) {
 	events, err := d.events(ctx, runID, after, limit)
 	return events, failed(err, "read the events of run %s", runID)
 }
 
+// events reads by one statement, so that a run that is made or deleted
+// meanwhile is there with its events or not at all.
 func (d *DB) events(ctx context.Context, runID string, after int64, limit int) ([]plan.Event, error) {
-	events, err := readAll(ctx, d.readers, scanEvent, `
+	rows, err := readAll(ctx, d.readers, scanEvent, `
 		SELECT e.seq, e.type, e.at, e.v, e.data
-		FROM runs AS r JOIN events AS e ON e.run = r.n
-		WHERE r.id = ?1 AND e.seq > ?2
+		FROM runs AS r LEFT JOIN events AS e ON e.run = r.n AND e.seq > ?2
+		WHERE r.id = ?1
 		ORDER BY e.seq
 		LIMIT ?3`, runID, after, limit)
-	if err != nil || len(events) > 0 {
-		return events, err
+	switch {
+	case err != nil:
+		return nil, err
+	case len(rows) == 0:
+		return nil, ErrNotFound
+	case rows[0].Data == nil:
+		return nil, nil
 	}
-	var there bool
-	err = d.readers.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM runs WHERE id = ?1)`, runID).Scan(&there)
-	if err == nil && !there {
-		err = ErrNotFound
-	}
-	return nil, err
+	return rows, nil
 }
 
+// scanEvent reads a row of the log. The row of a run without events is an
+// event without data.
 func scanEvent(rows *sql.Rows) (plan.Event, error) {
 	var (
-		e        plan.Event
-		at, form int64
-		t        plan.EventType
-		data     []byte
+		e             plan.Event
+		seq, at, form sql.NullInt64
+		t             sql.NullString
+		data          []byte
 	)
-	if err := rows.Scan(&e.Seq, &t, &at, &form, &data); err != nil {
+	if err := rows.Scan(&seq, &t, &at, &form, &data); err != nil || !seq.Valid {
 		return e, err
 	}
-	if form != dataVersion {
-		return e, fmt.Errorf("event %d: %w: its data has the form %d", e.Seq, ErrNewer, form)
+	if form.Int64 != dataVersion {
+		return e, fmt.Errorf("event %d: %w: its data has the form %d", seq.Int64, ErrNewer, form.Int64)
 	}
-	e.At = time.UnixMilli(at).UTC()
-	p, err := plan.Decode(t, data)
+	p, err := plan.Decode(plan.EventType(t.String), data)
 	if err != nil {
-		return e, fmt.Errorf("event %d: %w", e.Seq, err)
+		return e, fmt.Errorf("event %d: %w", seq.Int64, err)
 	}
-	e.Data = p
-	return e, nil
+	return plan.Event{Seq: seq.Int64, At: moment(at), Data: p}, nil
 }
 
 // Load returns the state of a run: the fold of all its events.

@@ -92,7 +92,7 @@ func chain(n int) plan.Version {
 		}
 		p.Steps = append(p.Steps, s)
 	}
-	return plan.Version{Number: 1, Plan: p, Hash: "sha256:one", Author: "planner"}
+	return plan.Version{Number: 1, Plan: p, Hash: fmt.Sprintf("sha256:chain-%d", n), Author: "planner"}
 }
 
 // begin is the beginning of a run that executes n steps.
@@ -100,7 +100,7 @@ func begin(question string, n int) []plan.Payload {
 	return []plan.Payload{
 		asked(question),
 		plan.PlanProposed{Version: chain(n)},
-		plan.PlanApproved{Version: 1, Hash: "sha256:one", By: "ada"},
+		plan.PlanApproved{Version: 1, Hash: chain(n).Hash, By: "ada"},
 		plan.RunStarted{},
 	}
 }

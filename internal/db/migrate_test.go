@@ -46,7 +46,7 @@ func TestOpeningAgainChangesNothing(t *testing.T) {
 func fixture(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "runs.db")
-	writeFile(t, path, readFile(t, filepath.Join("testdata", "version-1.db")))
+	writeFile(t, path, readFile(t, filepath.Join("testdata", "version-1.sqlite")))
 	return path
 }
 

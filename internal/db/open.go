@@ -90,7 +90,7 @@ func usable(path string) error {
 	if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR, 0) //nolint:gosec // the operator names the file
 	switch {
 	case err == nil:
 		return f.Close()

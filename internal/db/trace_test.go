@@ -86,12 +86,23 @@ func TestTraceOfAStep(t *testing.T) {
 	}
 }
 
-func TestARequestIsKeptOnce(t *testing.T) {
+func TestARequestIsWrittenOnce(t *testing.T) {
 	d := openNew(t)
-	traced(t, d)
-	var n, requests int
-	err := d.readers.QueryRowContext(t.Context(), `SELECT count(*), sum(kind = 'request') FROM texts`).Scan(&n, &requests)
-	if err != nil || requests != 2 || n != 2+1+2+1 {
-		t.Errorf("%d texts, %d of them requests, %v", n, requests, err)
+	s := newStory(d, "r1")
+	call := plan.Call{ID: "c1", Agent: plan.RolePlanner, Request: json.RawMessage(`"as it was sent"`), StartedAt: epoch}
+	for _, p := range []plan.Payload{asked("q"), plan.PlanRequested{}} {
+		b, err := s.batch(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Calls = []plan.Call{call}
+		if err := d.Append(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+		call.Request, call.Response = json.RawMessage(`"sent again"`), json.RawMessage(`"the answer"`)
+	}
+	got, err := d.Trace(t.Context(), "r1")
+	if err != nil || len(got) != 1 || string(got[0].Request) != `"as it was sent"` || string(got[0].Response) != `"the answer"` {
+		t.Errorf("trace %+v, %v", got, err)
 	}
 }

@@ -46,8 +46,8 @@ func (s *server) api(g *echo.Group) {
 //go:embed openapi.json
 var documents embed.FS
 
-// document returns the published OpenAPI document.
-func document() []byte {
+// publishedDocument returns the published OpenAPI document.
+func publishedDocument() []byte {
 	b, err := documents.ReadFile("openapi.json")
 	if err != nil {
 		panic(err) // it is embedded
@@ -56,7 +56,7 @@ func document() []byte {
 }
 
 func openAPI(c echo.Context) error {
-	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, document())
+	return c.Blob(http.StatusOK, echo.MIMEApplicationJSON, publishedDocument())
 }
 
 // documentURL is where the schemas' references to each other start from. It is
@@ -66,7 +66,7 @@ const documentURL = "https://planwave.invalid/openapi.json"
 // requestSchemas compiles the schemas of the request bodies. It panics where
 // the embedded document is broken, which every test would see.
 func requestSchemas() map[string]*jsonschema.Schema {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(document()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(publishedDocument()))
 	if err != nil {
 		panic(fmt.Errorf("read openapi.json: %w", err))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,10 +24,7 @@ import (
 // published document, and everything that is wrong with it is reported at once,
 // by the name of the field. Content-Type is not looked at: it can only be JSON.
 func (a *api) read(c echo.Context, schema string, v any) error {
-	body, err := io.ReadAll(c.Request().Body)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return malformed("The request body ended before its announced length. Nothing was done; send it again.", err)
-	}
+	body, err := readBody(c.Request())
 	if err != nil {
 		return err
 	}
@@ -41,6 +39,16 @@ func (a *api) read(c echo.Context, schema string, v any) error {
 		return invalidFields(err)
 	}
 	return decode(body, v)
+}
+
+// readBody reads the whole body, up to the limit for all bodies.
+func readBody(r *http.Request) ([]byte, error) {
+	var b bytes.Buffer
+	_, err := b.ReadFrom(r.Body)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = malformed("The request body ended before its announced length. Nothing was done; send it again.", err)
+	}
+	return b.Bytes(), err
 }
 
 // readOptional is read for a request that needs no body.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"planwave/internal/plan"
+	"planwave/internal/runs"
 )
 
 // frame is one message of an event stream.
@@ -267,6 +268,26 @@ func TestEventsEndWhenTheServerStops(t *testing.T) {
 	}
 }
 
+// A stream outlives the time that the server gives other answers.
+func TestEventsOutliveTheWriteTimeout(t *testing.T) {
+	s := newSite(t, &scriptedModel{}, func(srv *http.Server) { srv.WriteTimeout = time.Millisecond })
+	p := diamond()
+	r, err := s.runs.Ask(t.Context(), runs.Ask{Question: "q", Options: plan.DefaultOptions(), Plan: &p, By: "local"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := s.follow(r.ID, "").Body
+	if _, err := s.runs.Approve(t.Context(), r.ID, 1, "local"); err != nil {
+		t.Fatal(err)
+	}
+	s.until(r.ID, plan.RunStatusSucceeded)
+	last := frame{}
+	readFrames(t, body, func(f frame) { last = f })
+	if last.event != "done" {
+		t.Errorf("the stream ended with %+v", last)
+	}
+}
+
 // fakeLog is a log that tests wake by hand.
 type fakeLog struct {
 	events  []plan.Event
@@ -366,16 +387,19 @@ func TestFollowReadsInPages(t *testing.T) {
 	}
 }
 
-// A run that was ended and goes on again is followed to its next end.
+// A run that was ended and goes on again is followed to its next end, also
+// where a page ends with the earlier one.
 func TestFollowGoesOnPastAnEarlierEnd(t *testing.T) {
-	events := numbered(4, plan.RunSucceeded{})
-	events[1].Data = plan.RunFailed{}
-	v := &viewer{header: http.Header{}}
-	if err := newFollower(&fakeLog{events: events}, v, nil).run(t.Context(), "r", 0, false); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.written.String(); strings.Count(got, "event: e\n") != 4 || strings.Count(got, "event: done\n") != 1 {
-		t.Errorf("written %q", got)
+	for _, n := range []int{4, eventPage + 3} {
+		events := numbered(n, plan.RunSucceeded{})
+		events[min(2, n-1)].Data, events[min(eventPage-1, n-2)].Data = plan.RunFailed{}, plan.RunFailed{}
+		v := &viewer{header: http.Header{}}
+		if err := newFollower(&fakeLog{events: events}, v, nil).run(t.Context(), "r", 0, false); err != nil {
+			t.Fatal(err)
+		}
+		if got := v.written.String(); strings.Count(got, "event: e\n") != n || strings.Count(got, "event: done\n") != 1 {
+			t.Errorf("%d events: written %q", n, got)
+		}
 	}
 }
 

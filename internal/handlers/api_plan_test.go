@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -52,6 +54,36 @@ func TestEditPlan(t *testing.T) {
 	p = problemIn(t, s.want(409, "PUT", at+"/plan", `{"version":2,"plan":`+planText(diamond())+`}`))
 	if p.Code != plan.CodeUnexpected {
 		t.Errorf("an edit after approval: %+v", p)
+	}
+}
+
+// A plan that was read can be sent back, nulls, deliverable and all, and is the
+// same version. BEHAVIOUR 3.5
+func TestEditPlanWithWhatWasRead(t *testing.T) {
+	s := newSite(t, &scriptedModel{})
+	id := s.ask(`{"question":"q","plan":{"steps":[
+		{"id":"a","instruction":"x","tool":"get_city","input":{"name":"Tarnby"}},
+		{"id":"b","instruction":"x","depends_on":["a"],"contract":{"required":["result"]}}]}}`)
+	var r struct {
+		Plan struct {
+			Version     int
+			Deliverable string
+			Steps       json.RawMessage
+		}
+	}
+	s.want(200, "GET", "/api/v1/runs/"+id, "").json(t, &r)
+	sent := fmt.Sprintf(`{"version":1,"plan":{"deliverable":%q,"steps":%s}}`, r.Plan.Deliverable, r.Plan.Steps)
+	s.want(200, "PUT", "/api/v1/runs/"+id+"/plan", sent).json(t, &r)
+	if r.Plan.Version != 1 || r.Plan.Deliverable != "b" {
+		t.Errorf("the plan is %+v", r.Plan)
+	}
+	id = s.ask(fmt.Sprintf(`{"question":"q","plan":{"steps":%s}}`, r.Plan.Steps))
+	kept, err := s.runs.Get(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in := kept.Plan().Steps[1].Input; in != nil {
+		t.Errorf("an input of null is kept as %s", in)
 	}
 }
 

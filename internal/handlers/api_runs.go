@@ -70,9 +70,14 @@ func (a *api) cancelRun(c echo.Context) error {
 	return writeJSON(c, http.StatusAccepted, newRunDoc(r))
 }
 
-// asGiven is a plan from a request, in which an input of null is none.
+// asGiven is a plan from a request, in which an input of null is none, and a
+// deliverable that is the one final step anyway says nothing: a plan that was
+// read can be sent back and is the same.
 func asGiven(p plan.Plan) plan.Plan {
 	p = p.Clone()
+	if ends := plan.Terminals(p); len(ends) == 1 && ends[0] == p.Deliverable {
+		p.Deliverable = ""
+	}
 	for i := range p.Steps {
 		if string(p.Steps[i].Input) == "null" {
 			p.Steps[i].Input = nil

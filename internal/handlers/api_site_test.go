@@ -45,7 +45,7 @@ type site struct {
 }
 
 // newSite starts a server that ends with the test.
-func newSite(t testing.TB, m *scriptedModel) *site {
+func newSite(t testing.TB, m *scriptedModel, configure ...func(*http.Server)) *site {
 	t.Helper()
 	s := &site{t: t, model: m, log: &syncBuffer{}, quit: make(chan struct{}), client: &http.Client{}, doc: readDocument(t)}
 	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -65,7 +65,11 @@ func newSite(t testing.TB, m *scriptedModel) *site {
 		Runs: s.runs, Store: store, Models: models, Tools: set, Logger: logger, Clock: time.Now, NewID: newID, Quit: s.quit,
 	})
 	s.echo = h.(*echo.Echo) //nolint:errcheck,forcetypeassert // New is ours
-	server := httptest.NewServer(h)
+	server := httptest.NewUnstartedServer(h)
+	for _, f := range configure {
+		f(server.Config)
+	}
+	server.Start()
 	s.url = server.URL
 	t.Cleanup(func() {
 		s.stop()

@@ -76,12 +76,9 @@ func (s *server) handleError(err error, c echo.Context) {
 		c.Response().Header().Set(echo.HeaderRetryAfter, "1")
 	}
 	var failed error
-	switch {
-	case status == statusClientGone:
-		failed = c.NoContent(status)
-	case wantsProblem(c.Request()):
+	if wantsProblem(c.Request()) {
 		failed = writeProblem(c, status, title, e)
-	default:
+	} else {
 		failed = s.errorPage(c, status, e)
 	}
 	if failed != nil && c.Request().Context().Err() == nil {

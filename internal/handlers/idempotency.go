@@ -38,7 +38,7 @@ func (s *server) idempotent(next echo.HandlerFunc) echo.HandlerFunc {
 		if len(name) > mostKey || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return badRequest(idempotencyKey, fmt.Sprintf("The %s is not 1 to %d visible ASCII characters.", idempotencyKey, mostKey))
 		}
-		body, err := io.ReadAll(c.Request().Body)
+		body, err := readBody(c.Request())
 		if err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/a-h/templ"
@@ -41,8 +42,8 @@ func (s *server) live(c echo.Context) error {
 			return err
 		}
 		st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
-		for _, id := range touched(events) {
-			st.send("step-"+id, "", "{}")
+		for _, name := range nudges(run, events) {
+			st.send(name, "", "{}")
 		}
 		return nil
 	})
@@ -63,13 +64,6 @@ func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string
 		parts = append(parts, templates.Graph(g))
 	} else {
 		parts = append(parts, changedNodes(g, steps)...)
-	}
-	if planned && v.step == "" {
-		panel, err := s.panelOf(ctx, v)
-		if err != nil {
-			return "", err
-		}
-		parts = append(parts, templates.Panel(panel))
 	}
 	calls, err := s.Store.Trace(ctx, v.run.ID)
 	if err != nil {
@@ -149,6 +143,37 @@ func touched(events []plan.Event) []string {
 		}
 	}
 	return ids
+}
+
+// nudges names the panels that events have changed, so that whoever has one
+// open asks for it again: those of the steps, of the steps that are given their
+// results, and that of the plan.
+func nudges(r *plan.Run, events []plan.Event) []string {
+	var names []string
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, id := range touched(events) {
+		add("step-" + id)
+		for _, st := range r.Plan().Steps {
+			if slices.Contains(st.DependsOn, id) {
+				add("step-" + st.ID)
+			}
+		}
+	}
+	for _, e := range events {
+		switch e.Data.(type) {
+		case plan.PlanProposed, plan.PlanEdited, plan.PlanApproved:
+			add("plan")
+		case plan.RunResumed:
+			for _, st := range r.Steps {
+				add("step-" + st.ID)
+			}
+		}
+	}
+	return names
 }
 
 // announce says the last thing worth hearing of, for screen readers.

@@ -229,6 +229,7 @@ func (v view) stream() templates.StreamProps {
 		return st
 	}
 	q := url.Values{"after": {strconv.FormatInt(v.run.Seq, 10)}}
+	st.PanelURL = v.url() + "/panel"
 	if v.step != "" {
 		q.Set("step", v.step)
 		st.Step, st.PanelURL = v.step, v.link(v.step).PanelURL

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -70,17 +72,11 @@ var testHelpers = []string{
 // goPackage is what "go list -json" tells of a package.
 type goPackage struct {
 	ImportPath   string
-	Dir          string
-	Name         string
-	GoFiles      []string
-	CgoFiles     []string
-	TestGoFiles  []string
-	XTestGoFiles []string
+	Standard     bool
 	Imports      []string
 	TestImports  []string
 	XTestImports []string
 	Module       *struct{ Path string }
-	Error        *struct{ Err string }
 }
 
 // rel is the package's path in the tree.
@@ -90,25 +86,39 @@ func (p goPackage) rel() string { return strings.TrimPrefix(p.ImportPath, module
 // test, as in modeltest.
 func helpsTests(pkg string) bool { return strings.HasSuffix(path.Base(pkg), "test") }
 
-// goList runs "go list -json" at the root of the tree.
-func goList(t *testing.T, args ...string) []goPackage {
+// listed is what go list tells of the packages of the tree, asked once.
+var listed = sync.OnceValues(func() ([]goPackage, error) { return goList("./...") })
+
+// packages are the packages of the tree.
+func packages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"list", "-tags=sqlite_fts5", "-json"}, args...)...)
+	all, err := listed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// goList runs "go list -json" at the root of the tree.
+func goList(args ...string) ([]goPackage, error) {
+	cmd := exec.Command("go", append([]string{ //nolint:noctx // it outlives the test that asks first
+		"list", "-tags=sqlite_fts5", "-json=ImportPath,Standard,Imports,TestImports,XTestImports,Module",
+	}, args...)...)
 	cmd.Dir = root
 	var errOut bytes.Buffer
 	cmd.Stderr = &errOut
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list %v: %v\n%s", args, err, errOut.String())
+		return nil, fmt.Errorf("go list %v: %w\n%s", args, err, errOut.String())
 	}
 	var all []goPackage
 	dec := json.NewDecoder(bytes.NewReader(out))
 	for {
 		var p goPackage
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			return all
+			return all, nil
 		} else if err != nil {
-			t.Fatalf("read what go list says: %v", err)
+			return nil, fmt.Errorf("read what go list says: %w", err)
 		}
 		all = append(all, p)
 	}
@@ -150,7 +160,7 @@ func TestImportsPointDown(t *testing.T) {
 	for _, room := range mayImport {
 		may[room.pkg] = room.from
 	}
-	for _, p := range goList(t, "./...") {
+	for _, p := range packages(t) {
 		from, drawn := may[p.rel()]
 		if !drawn {
 			t.Errorf("%s is not drawn in mayImport (internal/house): say what it may import", p.rel())
@@ -166,7 +176,7 @@ func TestImportsPointDown(t *testing.T) {
 
 func TestTestsImportNothingFromAbove(t *testing.T) {
 	floor := floors()
-	for _, p := range goList(t, "./...") {
+	for _, p := range packages(t) {
 		for _, i := range ours(slices.Concat(p.TestImports, p.XTestImports)) {
 			if i != p.rel() && floor[i] < floor[p.rel()] {
 				t.Errorf("the tests of %s import %s, which stands above it", p.rel(), i)
@@ -176,23 +186,22 @@ func TestTestsImportNothingFromAbove(t *testing.T) {
 }
 
 func TestTheLeafImportsTheStandardLibraryOnly(t *testing.T) {
-	std := map[string]bool{}
-	for _, p := range goList(t, "std") {
-		std[p.ImportPath] = true
+	deps, err := goList("-deps", "./internal/plan")
+	if err != nil {
+		t.Fatal(err)
 	}
-	leaf := goList(t, "./internal/plan")[0]
-	if len(leaf.Imports) == 0 {
+	if len(deps) < 2 {
 		t.Fatal("go list tells of no imports of internal/plan")
 	}
-	for _, i := range leaf.Imports {
-		if !std[i] {
-			t.Errorf("internal/plan imports %s", i)
+	for _, p := range deps {
+		if !p.Standard && p.rel() != "internal/plan" {
+			t.Errorf("internal/plan needs %s", p.ImportPath)
 		}
 	}
 }
 
 func TestTestHelpersStayInTests(t *testing.T) {
-	for _, p := range goList(t, "./...") {
+	for _, p := range packages(t) {
 		if helpsTests(p.ImportPath) {
 			continue
 		}
@@ -212,13 +221,17 @@ func TestEveryDirectDependencyHasItsLine(t *testing.T) {
 	const adr = "docs/adr/0004-direct-dependencies.md"
 	text := readFile(t, adr)
 	modules := map[string]string{} // import path → module
-	for _, p := range goList(t, "-deps", "-test", "./...") {
+	deps, err := goList("-deps", "-test", "./...")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range deps {
 		if p.Module != nil {
 			modules[p.ImportPath] = p.Module.Path
 		}
 	}
 	direct := map[string]bool{}
-	for _, p := range goList(t, "./...") {
+	for _, p := range packages(t) {
 		for _, i := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
 			if m := modules[i]; m != "" && m != module {
 				direct[m] = true

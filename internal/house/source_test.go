@@ -1,6 +1,7 @@
 package house
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -34,6 +36,17 @@ func (s source) at(n ast.Node) string {
 // others and those that git does not keep.
 func files(t *testing.T, suffix string) []string {
 	t.Helper()
+	found, err := walk(suffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) == 0 {
+		t.Fatalf("the tree has no file that ends in %s", suffix)
+	}
+	return found
+}
+
+func walk(suffix string) ([]string, error) {
 	var found []string
 	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -48,13 +61,7 @@ func files(t *testing.T, suffix string) []string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(found) == 0 {
-		t.Fatalf("the tree has no file that ends in %s", suffix)
-	}
-	return found
+	return found, err
 }
 
 func readFile(t *testing.T, name string) string {
@@ -66,26 +73,43 @@ func readFile(t *testing.T, name string) string {
 	return string(b)
 }
 
-// sources parses every hand-written Go file. Generated code is measured by
-// nobody.
+// parsed are all hand-written Go files, parsed once.
+var parsed = sync.OnceValues(parseAll)
+
+// sources are the hand-written Go files. Generated code is measured by nobody.
 func sources(t *testing.T) []source {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func parseAll() ([]source, error) {
+	names, err := walk(".go")
+	if err != nil {
+		return nil, err
+	}
 	var all []source
-	for _, name := range files(t, ".go") {
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return nil, err
+		}
 		fset := token.NewFileSet()
-		text := readFile(t, name)
 		f, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		if ast.IsGenerated(f) {
 			continue
 		}
 		all = append(all, source{
-			path: name, test: strings.HasSuffix(name, "_test.go"), lines: strings.Count(text, "\n"), fset: fset, ast: f,
+			path: name, test: strings.HasSuffix(name, "_test.go"), lines: bytes.Count(text, []byte("\n")), fset: fset, ast: f,
 		})
 	}
-	return all
+	return all, nil
 }
 
 // imported returns the name under which a file knows a package of the standard library, or "".
@@ -142,9 +166,8 @@ func TestNoTestIsSkipped(t *testing.T) {
 		if !s.test {
 			continue
 		}
-		s.uses(func(_, name string, n ast.Node) {
-			switch name {
-			case "Skip", "Skipf", "SkipNow", "Short":
+		s.uses(func(x, name string, n ast.Node) {
+			if slices.Contains([]string{"Skip", "Skipf", "SkipNow"}, name) || x == "testing" && name == "Short" {
 				t.Errorf("%s: %s leaves a test out in silence: make it fail and say what it needs", s.at(n), name)
 			}
 		})

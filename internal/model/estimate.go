@@ -6,14 +6,36 @@ import (
 	"planwave/internal/plan"
 )
 
-// charactersPerToken is on the safe side: English has about four characters a
-// token, JSON and other languages fewer.
-const charactersPerToken = 3
+// Characters a token. English has about four, JSON and other languages fewer:
+// what is reserved is rather too much.
+const (
+	usualCharacters = 4
+	fewCharacters   = 3
+)
 
 // Estimate returns what a request is reserved with before it is made: one
 // request, the tokens of everything that is sent, by its length, and all that
 // the model may write.
 func Estimate(req Request) plan.Amount {
+	return plan.Amount{Requests: 1, Tokens: tokens(sent(req), fewCharacters) + max(req.MaxOutputTokens, 0)}
+}
+
+// EstimateUsage counts what a request and its answer used by their length, for
+// models that do not tell.
+func EstimateUsage(req Request, resp Response) plan.Usage {
+	written := utf8.RuneCountInString(resp.Text)
+	for _, c := range resp.Calls {
+		written += len(c.Name) + utf8.RuneCount(c.Arguments)
+	}
+	u := plan.Usage{Requests: 1, InputTokens: tokens(sent(req), usualCharacters), OutputTokens: tokens(written, usualCharacters)}
+	u.TotalTokens = u.InputTokens + u.OutputTokens
+	return u
+}
+
+func tokens(characters, perToken int) int { return (characters + perToken - 1) / perToken }
+
+// sent is the number of characters that a request sends.
+func sent(req Request) int {
 	n := utf8.RuneCountInString(req.System)
 	for _, m := range req.Messages {
 		n += utf8.RuneCountInString(m.Text)
@@ -30,18 +52,5 @@ func Estimate(req Request) plan.Amount {
 	if req.Schema != nil {
 		n += len(req.Schema.Name) + utf8.RuneCount(req.Schema.Schema)
 	}
-	return plan.Amount{Requests: 1, Tokens: (n+charactersPerToken-1)/charactersPerToken + max(req.MaxOutputTokens, 0)}
-}
-
-// EstimateUsage counts the tokens of a request and its answer by their length,
-// for models that do not tell.
-func EstimateUsage(req Request, resp Response) plan.Usage {
-	req.MaxOutputTokens = 0
-	n := utf8.RuneCountInString(resp.Text)
-	for _, c := range resp.Calls {
-		n += len(c.Name) + utf8.RuneCount(c.Arguments)
-	}
-	u := plan.Usage{Requests: 1, InputTokens: Estimate(req).Tokens, OutputTokens: (n + charactersPerToken - 1) / charactersPerToken}
-	u.TotalTokens = u.InputTokens + u.OutputTokens
-	return u
+	return n
 }

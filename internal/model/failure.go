@@ -73,7 +73,7 @@ func (s Server) FromStatus(status int, header http.Header, detail string, wait t
 		does += fmt.Sprintf(" It asks to wait %s.", e.RetryAfter.Round(time.Second))
 	}
 	said := ""
-	if detail = s.Scrub(plan.Short(strings.TrimSpace(detail), 300)); detail != "" {
+	if detail = plan.Short(s.Scrub(strings.TrimSpace(detail)), 300); detail != "" {
 		said = ": " + strings.TrimRight(detail, ". ")
 	}
 	what, do, _ := strings.Cut(does, "|")
@@ -121,46 +121,57 @@ func retryAfter(h http.Header) time.Duration {
 	return max(then.Sub(now), 0)
 }
 
-// Scrub takes the key out of a text.
+// shortestKey is the length from which a key is one. Servers on one's own
+// machine are given a word that means nothing.
+const shortestKey = 4
+
+// Scrub takes the key out of a foreign text.
 func (s Server) Scrub(text string) string {
-	if s.Key == "" {
+	if len(s.Key) < shortestKey {
 		return text
 	}
 	return strings.ReplaceAll(text, s.Key, "[key]")
 }
 
-// Bad is an answer that cannot be used.
+// Bad is an answer that cannot be used. What in it is foreign is scrubbed by
+// the caller.
 func (s Server) Bad(format string, args ...any) *Error {
-	return &Error{Kind: BadResponse, Message: s.Name + " " + s.Scrub(fmt.Sprintf(format, args...))}
+	return &Error{Kind: BadResponse, Message: s.Name + " " + fmt.Sprintf(format, args...)}
 }
 
-// ErrorDetail finds what a server says in the body of a failure.
+// ErrorDetail finds what a server says in the body of a failure, in the forms
+// that servers have: an object or a text under "error" and its like, in a list
+// or not, or plain text. The page of a proxy says nothing.
 func ErrorDetail(body []byte) string {
-	body = []byte(strings.TrimSpace(string(body)))
-	if len(body) == 0 {
+	text := strings.TrimSpace(string(body))
+	if text == "" || text[0] == '<' {
 		return ""
 	}
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		return ErrorDetail(list[0])
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(body, &object) == nil {
-		for _, key := range []string{"error", "message", "detail", "error_description"} {
-			if v, ok := object[key]; ok {
-				return ErrorDetail(v)
-			}
-		}
-		return ""
-	}
-	var text string
-	if json.Unmarshal(body, &text) == nil {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
 		return text
 	}
-	if body[0] == '<' { // a page of a proxy
-		return ""
+	return detailIn(v)
+}
+
+func detailIn(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []any:
+		for _, item := range v {
+			if d := detailIn(item); d != "" {
+				return d
+			}
+		}
+	case map[string]any:
+		for _, key := range []string{"error", "message", "detail", "msg", "error_description"} {
+			if d := detailIn(v[key]); d != "" {
+				return d
+			}
+		}
 	}
-	return string(body)
+	return ""
 }
 
 // MostAnswer is the longest answer that is read, in bytes.

@@ -42,8 +42,7 @@ func (s *Service) Ask(ctx context.Context, a Ask) (*plan.Run, error) {
 		}
 		events = started(a.Options, append(events, plan.PlanProposed{Version: v}), v)
 	}
-	l := newLive(s, r)
-	l.ledger.Raise(a.Options.Budget)
+	l := newLive(s, r, a.Options)
 	s.mu.Lock()
 	s.live[r.ID] = l
 	s.mu.Unlock()

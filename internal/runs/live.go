@@ -17,6 +17,13 @@ type live struct {
 	s      *Service
 	id     string
 	ledger *budget.Ledger
+	// options are the run's, which never change.
+	options plan.Options
+
+	waiting struct {
+		sync.Mutex
+		changes []*change // recorded and not yet committed, in order
+	}
 
 	mu   sync.Mutex // guards what follows; held while a change is committed
 	run  *plan.Run  // the fold of what is committed
@@ -28,8 +35,8 @@ type live struct {
 	ended   chan struct{} // closed when the driver has ended
 }
 
-func newLive(s *Service, r *plan.Run) *live {
-	return &live{s: s, id: r.ID, run: r, ledger: budget.New(r.Options.Budget, r.Used())}
+func newLive(s *Service, r *plan.Run, o plan.Options) *live {
+	return &live{s: s, id: r.ID, run: r, options: o, ledger: budget.New(o.Budget, r.Used())}
 }
 
 // snapshot returns the committed state as a value that never changes.
@@ -54,11 +61,45 @@ func (l *live) update(ctx context.Context, decide func(*plan.Run) ([]plan.Payloa
 	return l.commit(ctx, db.Batch{}, payloads)
 }
 
-// record commits events together with the recorded calls of b.
+// change is events, with the calls recorded beside them, that wait to be
+// committed together with others.
+type change struct {
+	batch    db.Batch
+	payloads []plan.Payload
+	done     bool
+	err      error
+}
+
+// record commits events together with the recorded calls of b. Records of one
+// run that come while another is being committed share the next commit: the
+// first of them to get hold of the run commits for all.
 func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload) error {
+	mine := &change{batch: b, payloads: payloads}
+	l.waiting.Lock()
+	l.waiting.changes = append(l.waiting.changes, mine)
+	l.waiting.Unlock()
+
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.commit(ctx, b, payloads)
+	if mine.done {
+		return mine.err
+	}
+	l.waiting.Lock()
+	together := l.waiting.changes
+	l.waiting.changes = nil
+	l.waiting.Unlock()
+	var all db.Batch
+	var events []plan.Payload
+	for _, c := range together {
+		all.Calls = append(all.Calls, c.batch.Calls...)
+		all.ToolCalls = append(all.ToolCalls, c.batch.ToolCalls...)
+		events = append(events, c.payloads...)
+	}
+	err := l.commit(ctx, all, events)
+	for _, c := range together {
+		c.done, c.err = true, err
+	}
+	return err
 }
 
 // commit numbers and applies events and appends them to the log. When that

@@ -29,7 +29,7 @@ type meter struct {
 // meterFor returns the model bound to a role, metered, and its name after the
 // provider.
 func (s *Service) meterFor(l *live, role plan.Role, step string, attempt int) (*meter, string, error) {
-	name := l.snapshot().Options.Models[role]
+	name := l.options.Models[role]
 	inner, short, err := s.Models.Resolve(name)
 	if err != nil {
 		return nil, "", err

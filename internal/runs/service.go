@@ -140,7 +140,7 @@ func (s *Service) open(ctx context.Context, id string) (*live, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := newLive(s, r)
+	l := newLive(s, r, r.Options)
 	if !r.Status.Ended() {
 		s.live[id] = l
 	}

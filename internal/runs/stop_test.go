@@ -172,6 +172,11 @@ func TestResumeAtEveryEvent(t *testing.T) { // BEHAVIOUR 12.1, 12.2
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
+		if before.Status == plan.RunStatusAwaitingApproval { // in the middle of a commit
+			if _, err := h.Approve(t.Context(), plantedID, 1, "me"); err != nil {
+				t.Fatal(err)
+			}
+		}
 		r := h.end(plantedID)
 		if r.Status != plan.RunStatusSucceeded {
 			t.Fatalf("cut after %d %s: ended %s, %+v", cut, log[cut-1].Type(), r.Status, r.Error)

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"planwave/internal/plan"
 )
 
 //go:embed data/cities.json
@@ -14,10 +16,10 @@ var citiesJSON []byte
 // city is one of the sample cities. They are invented, so that no model can
 // know them.
 type city struct {
-	City       string  `json:"city"`
-	Population int     `json:"population"`
-	AreaKM2    float64 `json:"area_km2"`
-	Founded    int     `json:"founded"` // year
+	City       string      `json:"city"`
+	Population int         `json:"population"`
+	AreaKM2    json.Number `json:"area_km2"` // with its decimal place
+	Founded    int         `json:"founded"`  // year
 }
 
 type cityTool struct{}
@@ -41,21 +43,22 @@ func (cityTool) Call(_ context.Context, arguments json.RawMessage) (Result, erro
 		Name string `json:"name"`
 	}
 	if err := json.Unmarshal(arguments, &in); err != nil {
-		return Result{}, fmt.Errorf("get_city: read the arguments: %w", err)
+		return Result{}, fmt.Errorf("read the arguments: %w", err)
 	}
 	cities, err := sampleCities()
 	if err != nil {
 		return Result{}, err
 	}
+	name := strings.TrimSpace(in.Name)
 	var names []string
 	for _, c := range cities {
-		if strings.EqualFold(c.City, strings.TrimSpace(in.Name)) {
+		if strings.EqualFold(c.City, name) {
 			data, err := json.Marshal(c)
 			return Result{Text: string(data), Data: data}, err
 		}
 		names = append(names, c.City)
 	}
-	return failed("There is no city %q here. The cities there are: %s.", strings.TrimSpace(in.Name), strings.Join(names, ", ")), nil
+	return failed("There is no city %q here. The cities there are: %s.", plan.Short(name, mostNamed), strings.Join(names, ", ")), nil
 }
 
 func sampleCities() ([]city, error) {

@@ -1,12 +1,13 @@
 package tools
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+
+	"planwave/internal/plan"
 )
 
 // Registry is a set of tools in a fixed order. It never changes, and is safe
@@ -41,10 +42,15 @@ func New(list ...Tool) (*Registry, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %q: its schema cannot be used: %w", info.Name, err)
 		}
-		r.index[info.Name] = len(r.list)
-		r.list = append(r.list, entry{tool: t, info: info, schema: s})
+		r.add(entry{tool: t, info: info, schema: s})
 	}
 	return r, nil
+}
+
+// add is called while the registry is made, never after.
+func (r *Registry) add(e entry) {
+	r.index[e.info.Name] = len(r.list)
+	r.list = append(r.list, e)
 }
 
 // List returns the tools in their order.
@@ -65,37 +71,46 @@ func (r *Registry) Names() []string {
 	return names
 }
 
+// Get returns what is told of a tool, and whether there is one of that name.
+func (r *Registry) Get(name string) (Info, bool) {
+	e, err := r.find(name)
+	return e.info, err == nil
+}
+
 // Subset returns a registry of the named tools, in the order of r.
 func (r *Registry) Subset(names []string) (*Registry, error) {
 	for _, n := range names {
-		if _, ok := r.index[n]; !ok {
-			return nil, fmt.Errorf("there is no tool %q; the tools are: %s", n, r.told())
+		if _, err := r.find(n); err != nil {
+			return nil, err
 		}
 	}
 	sub := &Registry{index: make(map[string]int, len(names))}
 	for _, e := range r.list {
 		if slices.Contains(names, e.info.Name) {
-			sub.index[e.info.Name] = len(sub.list)
-			sub.list = append(sub.list, e)
+			sub.add(e)
 		}
 	}
 	return sub, nil
 }
 
-// told is the list of names for a message.
-func (r *Registry) told() string {
-	if len(r.list) == 0 {
-		return "none"
+// mostNamed is how much, in characters, of a name that is not there is told.
+const mostNamed = 80
+
+// find returns the tool of that name. The error lists the names there are.
+func (r *Registry) find(name string) (entry, error) {
+	if i, ok := r.index[name]; ok {
+		return r.list[i], nil
 	}
-	return strings.Join(r.Names(), ", ")
+	told := "none"
+	if len(r.list) > 0 {
+		told = strings.Join(r.Names(), ", ")
+	}
+	return entry{}, fmt.Errorf("there is no tool %q; the tools are: %s", plan.Short(name, mostNamed), told)
 }
 
-func (r *Registry) find(name string) (entry, bool) {
-	i, ok := r.index[name]
-	if !ok {
-		return entry{}, false
-	}
-	return r.list[i], true
+// Check returns what is wrong with the arguments of a call.
+func (r *Registry) Check(name string, arguments json.RawMessage) []string {
+	return r.check(name, arguments, nil)
 }
 
 // CheckInput returns what is wrong with the input of a tool step as it is
@@ -103,37 +118,55 @@ func (r *Registry) find(name string) (entry, bool) {
 // text argument. A text that holds a reference may become anything, so it is
 // accepted wherever it stands.
 func (r *Registry) CheckInput(name string, input json.RawMessage) []string {
-	e, ok := r.find(name)
-	if !ok {
-		return []string{"there is no tool " + name}
-	}
-	args, err := e.arguments(input)
+	return r.check(name, input, holdsReference)
+}
+
+func (r *Registry) check(name string, raw json.RawMessage, free func(any) bool) []string {
+	e, err := r.find(name)
 	if err != nil {
 		return []string{err.Error()}
 	}
-	return e.schema.problems(args, holdsReference)
+	args, err := e.arguments(raw)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	coerce(e.schema.compiled, args)
+	return e.schema.problems(args, free)
 }
 
-func holdsReference(text string) bool { return strings.Contains(text, "${") }
+// holdsReference says whether a value is a text with a reference to a result.
+func holdsReference(v any) bool {
+	text, ok := v.(string)
+	if !ok {
+		return false
+	}
+	raw, err := json.Marshal(text)
+	if err != nil {
+		return false
+	}
+	refs, err := plan.References(raw)
+	return err == nil && len(refs) > 0
+}
 
 // Arguments returns the input of a tool step as the object that the tool is
-// called with.
+// called with: a text is put into the argument that is meant for it. It is
+// called before references are filled in, so that a result never decides which
+// argument it becomes.
 func (r *Registry) Arguments(name string, input json.RawMessage) (json.RawMessage, error) {
-	e, ok := r.find(name)
-	if !ok {
-		return nil, fmt.Errorf("there is no tool %q; the tools are: %s", name, r.told())
+	e, err := r.find(name)
+	if err != nil {
+		return nil, err
 	}
 	args, err := e.arguments(input)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the input of %s cannot be used: %w", name, err)
 	}
 	return json.Marshal(args)
 }
 
-// arguments reads an input as an object, putting a text into the argument that
-// is meant for it.
+// arguments reads an input as an object.
 func (e entry) arguments(input json.RawMessage) (map[string]any, error) {
-	if len(input) == 0 || string(input) == "null" {
+	if len(input) == 0 {
 		return map[string]any{}, nil
 	}
 	v, err := decode(input)
@@ -141,67 +174,15 @@ func (e entry) arguments(input json.RawMessage) (map[string]any, error) {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	switch v := v.(type) {
+	case nil:
+		return map[string]any{}, nil
 	case map[string]any:
 		return v, nil
 	case string:
-		field := e.schema.textField()
-		if field == "" {
+		if e.schema.text == "" {
 			return nil, fmt.Errorf("it is a text, and %s has no one argument that takes a text; write an object", e.info.Name)
 		}
-		return map[string]any{field: v}, nil
+		return map[string]any{e.schema.text: v}, nil
 	}
-	return nil, fmt.Errorf("it must be an object or a text")
-}
-
-// Call calls a tool by name. What the caller can mend, as an unknown name or
-// wrong arguments, is a [Result] that says so; an error is a tool that broke.
-// Arguments are coerced where the meaning is unmistakable, and checked before
-// the tool sees them.
-func (r *Registry) Call(ctx context.Context, name string, arguments json.RawMessage) (result Result, err error) {
-	e, ok := r.find(name)
-	if !ok {
-		return failed("There is no tool %q. The tools are: %s.", name, r.told()), nil
-	}
-	args, err := e.arguments(arguments)
-	if err != nil {
-		return failed("The arguments of %s cannot be used: %v.", name, err), nil
-	}
-	e.schema.coerce(args)
-	if problems := e.schema.problems(args, nil); len(problems) > 0 {
-		return failed("The arguments of %s are wrong: %s. Its schema is %s", name, strings.Join(problems, "; "), e.info.Schema), nil
-	}
-	clean, err := json.Marshal(args)
-	if err != nil {
-		return Result{}, fmt.Errorf("encode the arguments of %s: %w", name, err)
-	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the tool %s crashed: %v", name, p)
-		}
-	}()
-	return e.tool.Call(ctx, clean)
-}
-
-func failed(format string, args ...any) Result {
-	return Result{Text: fmt.Sprintf(format, args...), IsError: true}
-}
-
-// ResultLimit is how much of a tool's result, in characters, goes to a model.
-const ResultLimit = 20_000
-
-// Cut returns at most limit characters of a result for a model, with a notice
-// of how much there is. The whole result is kept in the trace.
-func Cut(text string, limit int) string {
-	n := 0
-	cut := len(text)
-	for i := range text {
-		if n == limit {
-			cut = i
-		}
-		n++
-	}
-	if n <= limit {
-		return text
-	}
-	return fmt.Sprintf("%s\n… cut here: these are the first %d of %d characters. The whole result is kept in the trace.", text[:cut], limit, n)
+	return nil, fmt.Errorf("it is neither an object nor a text")
 }

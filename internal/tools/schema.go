@@ -7,35 +7,21 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"planwave/internal/plan"
 )
 
-// schema is a tool's JSON Schema, compiled, and the little of it that is read
-// to put texts and numbers where they belong.
+// schema is the compiled JSON Schema of a tool's arguments.
 type schema struct {
-	compiled   *jsonschema.Schema
-	properties map[string]property
-	order      []string // properties in sorted order
-	required   []string
-}
-
-type property struct {
-	Type any `json:"type"` // a name, or a list of names
-}
-
-// is says whether the property may be of a type.
-func (p property) is(name string) bool {
-	switch t := p.Type.(type) {
-	case string:
-		return t == name
-	case []any:
-		return slices.Contains(t, any(name))
-	}
-	return false
+	compiled *jsonschema.Schema
+	// text is the argument that a plain text is meant for, or "".
+	text string
 }
 
 // compileSchema compiles a schema of an object. Nothing is loaded from
@@ -54,34 +40,25 @@ func compileSchema(raw json.RawMessage) (*schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	var shape struct {
-		Properties map[string]property `json:"properties"`
-		Required   []string            `json:"required"`
+	if t := compiled.Types; t != nil && !slices.Contains(t.ToStrings(), "object") {
+		return nil, fmt.Errorf("it is of %s; arguments are an object", t)
 	}
-	if err := json.Unmarshal(raw, &shape); err != nil {
-		return nil, err
-	}
-	s := &schema{compiled: compiled, properties: shape.Properties, required: shape.Required}
-	for name := range shape.Properties {
-		s.order = append(s.order, name)
-	}
-	slices.Sort(s.order)
-	return s, nil
+	return &schema{compiled: compiled, text: textField(compiled)}, nil
 }
 
-// textField is the argument that a plain text is meant for: the only one that
-// takes text, else the first required one that does, else "".
-func (s *schema) textField() string {
+// textField finds the argument that a plain text is meant for: the only one
+// that takes text, else the first required one that does, else "".
+func textField(s *jsonschema.Schema) string {
 	var texts []string
-	for _, name := range s.order {
-		if s.properties[name].is("string") {
+	for name, p := range s.Properties {
+		if takesText(p) {
 			texts = append(texts, name)
 		}
 	}
 	if len(texts) == 1 {
 		return texts[0]
 	}
-	for _, name := range s.required {
+	for _, name := range s.Required {
 		if slices.Contains(texts, name) {
 			return name
 		}
@@ -89,10 +66,52 @@ func (s *schema) textField() string {
 	return ""
 }
 
-// problems returns what is wrong with arguments, one text a place. A place
-// whose value is a text that free accepts is passed over.
-func (s *schema) problems(args map[string]any, free func(string) bool) []string {
-	err := s.compiled.Validate(args)
+// takesText says whether a schema names text as one of its types.
+func takesText(s *jsonschema.Schema) bool {
+	s = behind(s)
+	if s.Types != nil {
+		return slices.Contains(s.Types.ToStrings(), "string")
+	}
+	return slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), takesText)
+}
+
+// mostReferences bounds how far a chain of $ref is followed.
+const mostReferences = 20
+
+// behind follows $ref to the schema that says something.
+func behind(s *jsonschema.Schema) *jsonschema.Schema {
+	for range mostReferences {
+		if s.Ref == nil {
+			break
+		}
+		s = s.Ref
+	}
+	return s
+}
+
+// validate checks a value, and is an error also where checking it crashes, as
+// it does for numbers beyond all measure.
+func validate(s *jsonschema.Schema, v any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = errors.New("it holds a value that cannot be checked")
+		}
+	}()
+	return s.Validate(v)
+}
+
+const (
+	// mostProblems is how many places are told to whoever is to mend them.
+	mostProblems = 10
+	// mostProblem is how long, in characters, one of them may be.
+	mostProblem = 300
+)
+
+// problems returns what is wrong with arguments, one text a place, in the order
+// of the places. A place whose value free accepts is passed over; nil accepts
+// none.
+func (s *schema) problems(args map[string]any, free func(any) bool) []string {
+	err := validate(s.compiled, args)
 	if err == nil {
 		return nil
 	}
@@ -101,15 +120,20 @@ func (s *schema) problems(args map[string]any, free func(string) bool) []string 
 		return []string{err.Error()}
 	}
 	var found []string
+	say := message.NewPrinter(language.English)
 	for _, leaf := range leaves(v) {
-		if text, ok := valueAt(args, leaf.InstanceLocation).(string); ok && free != nil && free(text) {
+		if free != nil && free(valueAt(args, leaf.InstanceLocation)) {
 			continue
 		}
 		where := strings.Join(leaf.InstanceLocation, ".")
 		if where != "" {
 			where += ": "
 		}
-		found = append(found, where+leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English)))
+		found = append(found, plan.Short(where+leaf.ErrorKind.LocalizedString(say), mostProblem))
+	}
+	slices.Sort(found)
+	if n := len(found) - mostProblems; n > 0 {
+		found = append(found[:mostProblems], fmt.Sprintf("and %d more", n))
 	}
 	return found
 }
@@ -131,8 +155,8 @@ func valueAt(v any, path []string) any {
 		case map[string]any:
 			v = in[key]
 		case []any:
-			var i int
-			if _, err := fmt.Sscanf(key, "%d", &i); err != nil || i < 0 || i >= len(in) {
+			i, err := strconv.Atoi(key)
+			if err != nil || i < 0 || i >= len(in) {
 				return nil
 			}
 			v = in[i]
@@ -144,42 +168,57 @@ func valueAt(v any, path []string) any {
 }
 
 // coerce puts right what models often write and can only mean one thing: a
-// number or a list in quotes where the schema wants it bare, and null for an
-// argument that may be left out.
-func (s *schema) coerce(args map[string]any) {
-	for name, v := range args {
-		p, known := s.properties[name]
-		if !known {
-			continue
+// number, a list or an object in quotes where only the bare value fits, a bare
+// number where only a text fits, and null for an argument that may be left out.
+// What fits as it is stays as it is. v is changed in place.
+func coerce(s *jsonschema.Schema, v any) any {
+	if validate(s, v) == nil {
+		return v
+	}
+	s = behind(s)
+	switch v := v.(type) {
+	case string:
+		if parsed, err := decode([]byte(v)); err == nil {
+			if parsed = coerce(s, parsed); validate(s, parsed) == nil {
+				return parsed
+			}
 		}
-		if v == nil && !slices.Contains(s.required, name) && !p.is("null") {
-			delete(args, name)
-			continue
+	case json.Number:
+		if validate(s, v.String()) == nil {
+			return v.String()
 		}
-		text, ok := v.(string)
-		if !ok || p.is("string") {
-			continue
+	case []any:
+		if of := itemsOf(s); of != nil {
+			for i := range v {
+				v[i] = coerce(of, v[i])
+			}
 		}
-		if parsed, err := decode([]byte(text)); err == nil && p.fits(parsed) {
-			args[name] = parsed
+	case map[string]any:
+		coerceObject(s, v)
+	}
+	return v
+}
+
+func coerceObject(s *jsonschema.Schema, object map[string]any) {
+	for name, p := range s.Properties {
+		v, there := object[name]
+		switch {
+		case !there:
+		case v == nil && !slices.Contains(s.Required, name) && validate(p, nil) != nil:
+			delete(object, name)
+		default:
+			object[name] = coerce(p, v)
 		}
 	}
 }
 
-// fits says whether a parsed value is of a type that the property wants.
-func (p property) fits(v any) bool {
-	switch v := v.(type) {
-	case json.Number:
-		_, err := v.Int64()
-		return p.is("number") || p.is("integer") && err == nil
-	case bool:
-		return p.is("boolean")
-	case []any:
-		return p.is("array")
-	case map[string]any:
-		return p.is("object")
+// itemsOf is the schema of every element of a list, or nil.
+func itemsOf(s *jsonschema.Schema) *jsonschema.Schema {
+	if s.Items2020 != nil {
+		return s.Items2020
 	}
-	return false
+	of, _ := s.Items.(*jsonschema.Schema)
+	return of
 }
 
 // decode reads exactly one JSON value, numbers as they are written.

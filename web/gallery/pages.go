@@ -77,7 +77,7 @@ func history(p templates.PageProps) templates.HistoryProps {
 	p.Nav, p.Title = "history", "History"
 	chips := []templates.FilterChip{{Label: "All", URL: "/runs", On: true}}
 	for _, s := range plan.RunStatuses() {
-		chips = append(chips, templates.FilterChip{Label: s.Words(), URL: "/runs?status=" + string(s)})
+		chips = append(chips, templates.FilterChip{Label: templates.StatusWord(s), URL: "/runs?status=" + string(s)})
 	}
 	return templates.HistoryProps{Page: p, Filters: chips, Runs: rows(), Next: "/runs?cursor=abc"}
 }

@@ -37,7 +37,7 @@ func step(id string, s plan.StepStatus) *templates.StepDetail {
 		d.Attempts = []templates.AttemptProps{{Number: 1, Status: plan.StepStatusFailed, Took: 3 * time.Second, Error: "connection refused"}}
 	case plan.StepStatusInvalid:
 		d.Result = "Probably Quillhaven."
-		d.Contract.Broken = []string{`1. The key "density" is missing.`, `2. The check density > 0 cannot be evaluated: density is not there.`}
+		d.Contract.Broken = []string{`The key "density" is missing.`, `Check 1, "density > 0", cannot be evaluated: density is not there.`}
 		d.Error = &templates.StepError{Code: "contract_broken", Message: "What came back breaks the step's contract, twice.", Todo: "Edit the instruction or the contract and ask again."}
 	case plan.StepStatusSkipped:
 		cause := link("s2")

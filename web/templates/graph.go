@@ -100,17 +100,6 @@ type BandProps struct {
 	Y, H float64
 }
 
-// label describes the node to those who do not see it.
-func (n NodeProps) label() string {
-	var b strings.Builder
-	b.WriteString("Step " + n.ID)
-	if !n.Draft {
-		b.WriteString(", " + stepLook(n.Status, n.Kept).Word)
-	}
-	b.WriteString(": " + plan.Short(n.Instruction, 200))
-	return b.String()
-}
-
 // worker says who carries the step out.
 func (n NodeProps) worker() string {
 	if n.Tool == "" {
@@ -119,7 +108,7 @@ func (n NodeProps) worker() string {
 	return n.Tool
 }
 
-// edgeClass says how an edge is drawn.
+// class says how an edge is drawn.
 func (e EdgeProps) class() string {
 	switch {
 	case e.Broken:

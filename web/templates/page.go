@@ -45,7 +45,7 @@ func (p PageProps) icon() string {
 // htmxConfig switches off what the content policy forbids, and shows every
 // error page's explanation in #flash instead of losing it.
 const htmxConfig = `{"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,"selfRequestsOnly":true,` +
-	`"historyRestoreAsHxRequest":false,"refreshOnHistoryMiss":true,"historyCacheSize":0,"scrollIntoViewOnBoost":false,"responseHandling":[{"code":"204","swap":false},` +
+	`"attributesToSettle":[],"historyRestoreAsHxRequest":false,"refreshOnHistoryMiss":true,"historyCacheSize":0,"scrollIntoViewOnBoost":false,"responseHandling":[{"code":"204","swap":false},` +
 	`{"code":"[23]..","swap":true},{"code":"[45]..","swap":true,"error":true,"target":"#flash","select":"#error","swapOverride":"innerHTML"}]}`
 
 // ErrorPageProps is a page that says why there is no other.

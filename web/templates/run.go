@@ -89,10 +89,18 @@ type StreamProps struct {
 	// URL is the event stream after the event that the page was rendered at;
 	// empty for a run that has ended, whose page holds no connection.
 	URL string
-	// Step and PanelURL are the selected step and where its panel is asked for
-	// when the event "step-ID" arrives; both empty while none is selected.
+	// Step is the selected step, or "" for the plan as a whole. PanelURL is where
+	// its panel is asked for when the event "step-ID", or "plan", arrives.
 	Step, PanelURL string
 	OOB            bool
+}
+
+// trigger is the event upon which the panel is asked for again.
+func (s StreamProps) trigger() string {
+	if s.Step == "" {
+		return "sse:plan"
+	}
+	return "sse:step-" + s.Step
 }
 
 // AnswerProps is the answer, #answer. It is hidden while there is none.

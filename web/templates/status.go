@@ -79,3 +79,6 @@ func tabIcon(s plan.RunStatus) string {
 	}
 	return "idle"
 }
+
+// StatusWord says a run's status as the pages do, for filters and facts.
+func StatusWord(s plan.RunStatus) string { return runLook(s).Word }

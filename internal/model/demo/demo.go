@@ -1,17 +1,16 @@
-// Package demo is the offline demo model. It is no language model: it is code
-// that reads questions about the sample cities, writes real plans, makes the
-// mistake that real models make in its first plan of a comparison, and lets
-// real tools find every figure.
+// Package demo is the offline demo model. It is no language model, and never
+// says that it is one: it is code that reads questions about the sample cities,
+// writes real plans, makes the mistake that language models make in their first
+// plan of a comparison, and lets real tools find and work out every figure. It
+// knows the cities' names and nothing else of them.
 package demo
 
 import (
 	"context"
 	"encoding/json"
 	"hash/fnv"
-	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
@@ -24,19 +23,26 @@ type Pace struct{ Min, Max time.Duration }
 // Watchable is a pace that a person can follow.
 func Watchable() Pace { return Pace{Min: 500 * time.Millisecond, Max: 1100 * time.Millisecond} }
 
-// Model is the demo model. It keeps nothing between calls.
+// Model is the demo model. It keeps nothing between calls: everything it needs
+// is in the request.
 type Model struct{ pace Pace }
 
 // New returns a demo model with a pace.
 func New(p Pace) *Model { return &Model{pace: p} }
 
-// Questions are questions that the demo model knows.
+// names are the sample cities.
+func names() []string { return []string{"Brindlemoor", "Quillhaven", "Tarnby", "Ashwick"} }
+
+// Questions are questions that the demo model can answer, the best to start
+// with first.
 func Questions() []string {
 	return []string{
 		"Which of Brindlemoor, Quillhaven and Tarnby is the most densely populated?",
 		"By how many percent is Ashwick larger than Brindlemoor?",
 		"What is the combined population of Quillhaven and Atlantis?",
-		"Which of Ashwick, Tarnby and Quillhaven is the oldest?",
+		"Which of the four sample cities is the oldest?",
+		"How many times denser is Quillhaven than Tarnby?",
+		"When was Tarnby founded?",
 	}
 }
 
@@ -45,24 +51,29 @@ func (m *Model) Generate(ctx context.Context, req model.Request) (model.Response
 	if err := m.wait(ctx, req); err != nil {
 		return model.Response{}, err
 	}
-	var resp model.Response
-	var err error
-	switch req.Role {
-	case plan.RolePlanner:
-		resp, err = planFor(req)
-	case plan.RoleExecutor:
-		resp, err = carryOut(req)
-	case plan.RoleSynthesizer:
-		resp, err = answer(req)
-	case plan.RoleJudge, plan.RoleProposer:
-		err = beyond()
-	}
+	resp, err := answer(req)
 	if err != nil {
 		return model.Response{}, err
 	}
 	resp.Model = model.Demo
-	resp.Usage = usageOf(req, resp)
+	resp.Usage = model.EstimateUsage(req, resp)
 	return resp, nil
+}
+
+func answer(req model.Request) (model.Response, error) {
+	if len(req.Messages) == 0 {
+		return model.Response{}, beyond()
+	}
+	switch req.Role {
+	case plan.RolePlanner:
+		return writePlan(req)
+	case plan.RoleExecutor:
+		return carryOut(req)
+	case plan.RoleSynthesizer:
+		return synthesize(req), nil
+	case plan.RoleJudge, plan.RoleProposer:
+	}
+	return model.Response{}, beyond()
 }
 
 // wait takes the time of a call.
@@ -75,61 +86,54 @@ func (m *Model) wait(ctx context.Context, req model.Request) error {
 		}
 		d += time.Duration(h.Sum32()) % spread
 	}
+	if d <= 0 && ctx.Err() == nil {
+		return nil
+	}
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-timer.C:
-		return nil
 	case <-ctx.Done():
-		return &model.Error{Kind: model.Cancelled, Message: "The call was given up.", Cause: ctx.Err()}
+		return model.FromContext(ctx)
+	case <-timer.C:
 	}
+	if ctx.Err() != nil {
+		return model.FromContext(ctx)
+	}
+	return nil
 }
 
 // beyond is the plain word on everything that the demo model does not know.
 func beyond() error {
 	return &model.Error{
 		Kind: model.BeyondDemo,
-		Message: "The demo model only knows questions about the sample cities " + strings.Join(names(), ", ") +
-			": which is the densest, largest, most populous or oldest, and the difference, percentage, sum or ratio of two. " +
-			"Set GEMINI_API_KEY or OPENAI_API_KEY and start Planwave again to ask anything.",
+		Message: "The demo model only knows questions about the sample cities " + list(names()) +
+			": which of them is the densest, largest, most populous or oldest, and the difference, percentage, sum or ratio of two. " +
+			"To ask anything, set GEMINI_API_KEY or OPENAI_API_KEY and start Planwave again.",
 	}
 }
 
-func names() []string { return []string{"Brindlemoor", "Quillhaven", "Tarnby", "Ashwick"} }
-
-// usageOf counts four characters as a token. Nothing is charged for it.
-func usageOf(req model.Request, resp model.Response) plan.Usage {
-	in := utf8.RuneCountInString(req.System)
-	for _, m := range req.Messages {
-		in += utf8.RuneCountInString(m.Text)
-		for _, r := range m.Results {
-			in += utf8.RuneCountInString(r.Text)
-		}
-	}
-	out := utf8.RuneCountInString(resp.Text)
-	for _, c := range resp.Calls {
-		out += len(c.Name) + len(c.Arguments)
-	}
-	u := plan.Usage{Requests: 1, InputTokens: (in + 3) / 4, OutputTokens: (out + 3) / 4}
-	u.TotalTokens = u.InputTokens + u.OutputTokens
-	return u
-}
-
-// tagged returns what stands between the first <tag …> and its end.
-func tagged(text, tag string) string {
-	m := regexp.MustCompile(`(?s)<` + tag + `(?: [^>]*)?>\n(.*?)\n</` + tag + `>`).FindStringSubmatch(text)
-	if m == nil {
+// block returns what stands between <tag …> and </tag>, each on a line of its
+// own.
+func block(text, tag string) string {
+	_, rest, ok := strings.Cut("\n"+text, "\n<"+tag)
+	if !ok {
 		return ""
 	}
-	return m[1]
+	head, rest, ok := strings.Cut(rest, "\n")
+	if !ok || !strings.HasSuffix(head, ">") {
+		return ""
+	}
+	inside, _, _ := strings.Cut("\n"+rest, "\n</"+tag+">")
+	return strings.TrimSpace(inside)
 }
 
-func asJSON(v any) string {
+// written is a value as JSON.
+func written(v any) string {
 	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if e.Encode(v) != nil {
-		return "{}" // maps of plain values always encode
+		return "{}" // only plain values are written, which always encode
 	}
 	return strings.TrimSpace(b.String())
 }

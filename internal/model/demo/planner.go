@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,128 +11,151 @@ import (
 	"planwave/internal/plan"
 )
 
-// planFor writes a plan. The first one of a comparison forgets what its last
+// writePlan writes a plan. The first one of a comparison forgets what its last
 // step depends on, as language models do; one that was sent back has it.
-func planFor(req model.Request) (model.Response, error) {
-	q := read(tagged(req.Messages[0].Text, "question"))
-	asked := false // whether there is a plan in the conversation already
-	previous := ""
-	understood := true
-	for _, m := range req.Messages[1:] {
+func writePlan(req model.Request) (model.Response, error) {
+	q, meant := read(block(req.Messages[0].Text, "question")).settled()
+	first := true
+	for i, m := range req.Messages {
 		if m.Speaker == model.Assistant {
-			asked = true
-			if previous == "" {
-				previous = m.Text
-			}
+			first = false
 		}
-		if comment := tagged(m.Text, "comment"); comment != "" {
-			q, understood = revise(q, comment)
+		comment := block(m.Text, "comment")
+		if comment == "" || i == 0 || m.Speaker != model.User {
+			continue
 		}
+		previous, readable := readPlan(req.Messages[i-1].Text)
+		if readable {
+			q, meant = inquiryOf(previous, q), true
+		}
+		changed, understood := revised(q, comment)
+		if !understood {
+			return unchanged(previous, readable)
+		}
+		q = changed
 	}
-	if !understood {
-		// What the comment means is beyond the demo model, and the person's
-		// plan must not be lost for it.
-		return model.Response{Text: previous}, nil
-	}
-	if !q.known() {
+	if !meant || !q.known() {
 		return model.Response{}, beyond()
 	}
-	p := write(q)
-	if last := len(p.Steps) - 1; !asked && last > 1 {
+	p := planOf(q, limitOf(req.Schema))
+	if last := len(p.Steps) - 1; first && last > 1 {
 		p.Steps[last].DependsOn = []string{}
 	}
-	return model.Response{Text: asJSON(p)}, nil
+	return model.Response{Text: written(p)}, nil
 }
 
-var leaveOut = regexp.MustCompile(`(?i)\b(without|leave out|leave|drop|remove|skip|not|except)\b`)
+func readPlan(text string) (plan.Plan, bool) {
+	var p plan.Plan
+	err := json.Unmarshal([]byte(text), &p)
+	return p, err == nil && len(p.Steps) > 0
+}
 
-// revise changes an inquiry by a person's comment. It reports false when the
-// comment names no city and nothing to do.
-func revise(q inquiry, comment string) (inquiry, bool) {
-	c := read(comment)
-	lower := strings.ToLower(comment)
-	_, hasOp := first(lower, operations())
-	_, hasMeasure := first(lower, measures())
-	if hasOp {
-		q.op = c.op
+// notUnderstood is said in the plan itself, since a plan is all that a planner
+// can answer.
+const notUnderstood = " (The comment was beyond the demo model, so nothing was changed.)"
+
+// unchanged is the answer to a comment that means nothing to the demo model:
+// the plan as it was, with a word about that in its last step, since a run must
+// not end for a comment.
+func unchanged(p plan.Plan, readable bool) (model.Response, error) {
+	if !readable {
+		return model.Response{}, beyond()
 	}
-	if hasMeasure {
-		q.measure = c.measure
+	last := &p.Steps[len(p.Steps)-1]
+	last.Instruction = strings.TrimSuffix(last.Instruction, notUnderstood) + notUnderstood
+	return model.Response{Text: written(p)}, nil
+}
+
+// inquiryOf is what a plan asks for: its last step says what, and all steps
+// together name the cities.
+func inquiryOf(p plan.Plan, asked inquiry) inquiry {
+	q := read(p.Steps[len(p.Steps)-1].Instruction)
+	if !q.meant {
+		q = asked
 	}
-	for _, city := range c.cities {
-		at := strings.Index(lower, strings.ToLower(city))
-		if at >= 0 && leaveOut.MatchString(comment[:at]) {
-			q.cities = slices.DeleteFunc(slices.Clone(q.cities), func(n string) bool { return n == city })
-		} else if !slices.Contains(q.cities, city) {
-			q.cities = append(slices.Clone(q.cities), city)
+	q.cities = nil
+	for _, s := range p.Steps {
+		for _, city := range read(s.Instruction).cities {
+			if !slices.Contains(q.cities, city) {
+				q.cities = append(q.cities, city)
+			}
 		}
 	}
-	return q, hasOp || hasMeasure || len(c.cities) > 0
+	return q
 }
 
-// write turns an inquiry into a plan: one look-up a city, side by side, and a
-// step that needs them all.
-func write(q inquiry) plan.Plan {
+var (
+	leaveOut = regexp.MustCompile(`(?i)\b(without|leave|drop|remove|skip|not|except|exclude|ignore|omit|instead of|replace)\b`)
+	takeIn   = regexp.MustCompile(`(?i)\b(add|also|include|with|by|but|take|use|look at|plus|want)\b`)
+	onlyThem = regexp.MustCompile(`(?i)\b(only|just)\b`)
+)
+
+// revised is an inquiry changed by a person's comment: cities to leave out or
+// to add, and another thing to do. It says false when the comment names none.
+func revised(q inquiry, comment string) (inquiry, bool) {
+	c := read(comment)
+	named := places(comment)
+	if c.op != tell {
+		q.op, q.fewer = c.op, c.fewer
+	}
+	if c.measure != facts {
+		q.measure = c.measure
+	}
+	if len(named) > 0 && onlyThem.MatchString(comment[:named[0].start]) {
+		q.cities = nil
+	}
+	for _, p := range named {
+		q.cities = slices.DeleteFunc(slices.Clone(q.cities), func(n string) bool { return n == p.name })
+		if lastAt(takeIn, comment[:p.start]) >= lastAt(leaveOut, comment[:p.start]) {
+			q.cities = append(q.cities, p.name)
+		}
+	}
+	q.meant = true
+	settled, ok := q.settled()
+	return settled, ok && q.known() && (len(named) > 0 || c.op != tell || c.measure != facts)
+}
+
+// lastAt is where the last match of a pattern begins, -1 without one.
+func lastAt(pattern *regexp.Regexp, text string) int {
+	all := pattern.FindAllStringIndex(text, -1)
+	if len(all) == 0 {
+		return -1
+	}
+	return all[len(all)-1][0]
+}
+
+// limitOf is the step limit, which the schema of a plan carries.
+func limitOf(s *model.Schema) int {
+	var in struct {
+		Properties struct {
+			Steps struct {
+				MaxItems int `json:"maxItems"`
+			} `json:"steps"`
+		} `json:"properties"`
+	}
+	if s == nil || json.Unmarshal(s.Schema, &in) != nil || in.Properties.Steps.MaxItems < 1 {
+		return plan.DefaultMaxSteps
+	}
+	return in.Properties.Steps.MaxItems
+}
+
+// planOf turns an inquiry into a plan of at most limit steps: look-ups side by
+// side, and a step that needs them all.
+func planOf(q inquiry, limit int) plan.Plan {
+	if alone := len(q.cities) == 1 && q.measure != density; alone {
+		return plan.Plan{Steps: []plan.Step{{ID: "s1", Instruction: lookUp(q.cities, q.measure), DependsOn: []string{}}}}
+	}
+	if limit == 1 {
+		return plan.Plan{Steps: []plan.Step{{ID: "s1", Instruction: lookUp(q.cities, facts) + " " + lastInstruction(q), DependsOn: []string{}}}}
+	}
 	var p plan.Plan
-	var ids []string
-	for i, city := range q.cities {
-		id := fmt.Sprintf("s%d", i+1)
+	ids := []string{}
+	size := (len(q.cities) + limit - 2) / (limit - 1)
+	for some := range slices.Chunk(q.cities, size) {
+		id := fmt.Sprintf("s%d", len(ids)+1)
 		ids = append(ids, id)
-		p.Steps = append(p.Steps, plan.Step{
-			ID: id, DependsOn: []string{},
-			Instruction: fmt.Sprintf("Look up %s with get_city: its population, its area in km² and the year it was founded.", city),
-		})
+		p.Steps = append(p.Steps, plan.Step{ID: id, Instruction: lookUp(some, facts), DependsOn: []string{}})
 	}
-	if len(q.cities) > 1 {
-		p.Steps = append(p.Steps, plan.Step{
-			ID: fmt.Sprintf("s%d", len(ids)+1), DependsOn: ids, Instruction: lastInstruction(q),
-		})
-	}
+	p.Steps = append(p.Steps, plan.Step{ID: fmt.Sprintf("s%d", len(ids)+1), Instruction: lastInstruction(q), DependsOn: ids})
 	return p
-}
-
-func lastInstruction(q inquiry) string {
-	cities := list(q.cities)
-	noun := nounOf(q.measure)
-	switch q.op {
-	case percent:
-		return fmt.Sprintf("Work out with calculate by how many percent the %s of %s is larger than that of %s.", noun, q.cities[0], q.cities[1])
-	case ratio:
-		return fmt.Sprintf("Work out with calculate the ratio of the %s of %s to that of %s.", noun, q.cities[0], q.cities[1])
-	case difference:
-		return fmt.Sprintf("Work out with calculate the difference between the %s of %s and that of %s.", noun, q.cities[0], q.cities[1])
-	case sum:
-		return fmt.Sprintf("Add up with calculate the combined %s of %s.", noun, cities)
-	case least:
-		return fmt.Sprintf("Compare the %s of %s and say which has the least.", noun, cities)
-	case most, lookUp:
-	}
-	if q.measure == density {
-		return fmt.Sprintf("Work out with calculate the density (population / area) of %s and say which is the densest.", cities)
-	}
-	if q.measure == founded {
-		return fmt.Sprintf("Compare the years in which %s were founded and say which is the oldest.", cities)
-	}
-	return fmt.Sprintf("Compare the %s of %s and say which has the most.", noun, cities)
-}
-
-func nounOf(m measure) string {
-	switch m {
-	case area:
-		return "area"
-	case density:
-		return "density"
-	case founded:
-		return "year of foundation (founded)"
-	case population:
-	}
-	return "population"
-}
-
-// list joins names as a sentence does.
-func list(names []string) string {
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
 }

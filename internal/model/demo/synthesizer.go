@@ -10,64 +10,79 @@ import (
 
 // report is a step as the synthesizer is told of it.
 type report struct {
-	Step   string `json:"step"`
-	Status string `json:"status"`
-	Reason string `json:"reason"`
-	Result string `json:"result"`
-	Data   struct {
-		Subject string   `json:"subject"`
-		Value   *float64 `json:"value"`
-	} `json:"data"`
+	Step   string          `json:"step"`
+	Status string          `json:"status"`
+	Reason string          `json:"reason"`
+	Result string          `json:"result"`
+	Data   json.RawMessage `json:"data"`
 }
 
-// answer writes the answer from what the last step found, or from all that
-// completed when it did not.
-func answer(req model.Request) (model.Response, error) {
-	var done, missed []report
+// done says whether the step has a result.
+func (r report) done() bool { return r.Status == "" }
+
+// reply is an answer as the synthesizer writes it.
+type reply struct {
+	Result  string   `json:"result"`
+	Subject string   `json:"subject,omitempty"`
+	Value   *float64 `json:"value,omitempty"`
+	RestsOn []string `json:"rests_on,omitempty"`
+}
+
+// synthesize writes the answer: what the last step found or, when it did not
+// complete, all that was found, and what could not be done.
+func synthesize(req model.Request) model.Response {
 	var last report
-	for line := range strings.SplitSeq(tagged(req.Messages[0].Text, "steps"), "\n") {
+	var done, missed []report
+	for line := range strings.SplitSeq(block(req.Messages[0].Text, "steps"), "\n") {
 		var r report
 		if json.Unmarshal([]byte(line), &r) != nil || r.Step == "" {
 			continue
 		}
 		last = r
-		if r.Status == "" {
+		if r.done() {
 			done = append(done, r)
 		} else {
 			missed = append(missed, r)
 		}
 	}
-	out := map[string]any{}
-	var text strings.Builder
-	if last.Status == "" && last.Result != "" {
-		text.WriteString(emphasised(last.Result, last.Data.Subject))
-		out["rests_on"] = []string{last.Step}
-		if last.Data.Subject != "" {
-			out["subject"] = last.Data.Subject
-		}
-		if last.Data.Value != nil {
-			out["value"] = *last.Data.Value
-		}
-	} else {
-		text.WriteString("The question could not be answered whole. This is what was found:\n")
-		for _, r := range done {
-			fmt.Fprintf(&text, "\n- %s", r.Result)
-		}
+	out := reply{Result: "No step completed, so there is nothing to answer with."}
+	switch {
+	case last.done() && strings.TrimSpace(last.Result) != "":
+		out = whole(last)
+	case len(done) > 0:
+		out = parts(done)
 	}
 	if len(missed) > 0 {
-		text.WriteString("\n\nWhat could not be done:\n")
-		for _, r := range missed {
-			fmt.Fprintf(&text, "\n- step %s: %s", r.Step, strings.TrimSuffix(r.Reason, "."))
-		}
+		out.Result += "\n\nWhat could not be done:\n"
 	}
-	out["result"] = text.String()
-	return model.Response{Text: asJSON(out)}, nil
+	for _, r := range missed {
+		out.Result += fmt.Sprintf("\n- Step %s is %s: %s.", r.Step, strings.ToLower(r.Status), strings.TrimRight(short(r.Reason), ". "))
+	}
+	return model.Response{Text: written(out)}
 }
 
-// emphasised puts the subject in bold where it first stands.
-func emphasised(text, subject string) string {
-	if subject == "" {
-		return text
+// whole is the answer that the last step found.
+func whole(r report) reply {
+	var f struct {
+		Subject string   `json:"subject"`
+		Value   *float64 `json:"value"`
 	}
-	return strings.Replace(text, subject, "**"+subject+"**", 1)
+	if json.Unmarshal(r.Data, &f) != nil {
+		f.Subject, f.Value = "", nil
+	}
+	out := reply{Result: r.Result, Subject: f.Subject, Value: f.Value, RestsOn: []string{r.Step}}
+	if f.Subject != "" {
+		out.Result = strings.Replace(r.Result, f.Subject, "**"+f.Subject+"**", 1)
+	}
+	return out
+}
+
+// parts is the answer from steps that were meant to be brought together.
+func parts(done []report) reply {
+	out := reply{Result: "The question could not be answered whole. This is what was found:\n"}
+	for _, r := range done {
+		out.Result += "\n- " + r.Result
+		out.RestsOn = append(out.RestsOn, r.Step)
+	}
+	return out
 }

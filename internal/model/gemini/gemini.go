@@ -18,6 +18,8 @@ import (
 
 	"github.com/google/generative-ai-go/genai"
 	"google.golang.org/api/option"
+	"google.golang.org/api/option/internaloption"
+	"google.golang.org/api/transport/grpc"
 
 	"planwave/internal/model"
 )
@@ -59,12 +61,18 @@ func New(ctx context.Context, c Config) (*Client, error) {
 	below := model.HTTPClient(nil)
 	out.http = model.HTTPClient(&transport{server: out.server, below: below.Transport})
 	// The library wants a key although the transport sends the real one.
-	out.genai, err = genai.NewClient(ctx, option.WithAPIKey("placeholder"), option.WithHTTPClient(out.http), option.WithEndpoint(base))
+	out.genai, err = genai.NewClient(ctx, option.WithAPIKey("placeholder"), option.WithHTTPClient(out.http), option.WithEndpoint(base),
+		grpc.WithConnPool(unused{}), internaloption.SkipDialSettingsValidation())
 	if err != nil {
 		return nil, fmt.Errorf("set up the Gemini provider: %s", out.server.Scrub(err.Error()))
 	}
 	return out, nil
 }
+
+// unused stands in for the gRPC connection of the library's client of caches.
+// Nothing here uses caches, and without a stand-in that client dials the server
+// for ever and cannot be closed.
+type unused struct{ grpc.ConnPool }
 
 // Close lets go of connections.
 func (c *Client) Close() error {

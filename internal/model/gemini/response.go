@@ -92,7 +92,7 @@ func (c *Client) read(body []byte, req model.Request) (model.Response, error) {
 	}
 	switch {
 	case len(in.Error) > 0 && string(in.Error) != "null":
-		return failed(model.BadResponse, "reports a failure: %s", plan.Short(model.ErrorDetail(in.Error), 300))
+		return failed(model.BadResponse, "reports a failure: %s", plan.Short(c.server.Scrub(model.ErrorDetail(in.Error)), 300))
 	case in.PromptFeedback.BlockReason != "" && len(in.Candidates) == 0:
 		return failed(model.Filtered, "blocked the prompt (%s). Put the question in other words.", in.PromptFeedback.BlockReason)
 	case len(in.Candidates) == 0:

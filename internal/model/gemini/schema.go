@@ -142,6 +142,9 @@ func (c *converter) resolve(raw json.RawMessage, depth int) (schema, bool) {
 	if depth > mostNested {
 		return s, false
 	}
+	if s.Const != nil {
+		s.Enum = []any{s.Const}
+	}
 	if s.Ref != "" {
 		to, ok := c.defs[s.Ref]
 		if !ok {
@@ -216,9 +219,6 @@ func typesOf(s schema) (types []string, nullable bool) {
 	named := len(types)
 	types = slices.DeleteFunc(types, func(t string) bool { return t == "null" })
 	nullable = len(types) < named
-	if s.Const != nil {
-		s.Enum = []any{s.Const}
-	}
 	switch {
 	case len(types) > 0:
 	case len(s.Properties) > 0:

@@ -178,6 +178,10 @@ func asked(body []byte) time.Duration {
 			} `json:"details"`
 		} `json:"error"`
 	}
+	var list []json.RawMessage
+	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
+		body = list[0]
+	}
 	if json.Unmarshal(body, &in) != nil {
 		return 0
 	}

@@ -13,13 +13,13 @@ import (
 )
 
 type openaiRequest struct {
-	Model               string            `json:"model"`
-	Messages            []openaiMessage   `json:"messages"`
-	Tools               []openaiTool      `json:"tools"`
-	ToolChoice          json.RawMessage   `json:"tool_choice"`
-	ResponseFormat      *openaiFormat     `json:"response_format"`
-	MaxTokens           int               `json:"max_tokens"`
-	MaxCompletionTokens int               `json:"max_completion_tokens"`
+	Model               string          `json:"model"`
+	Messages            []openaiMessage `json:"messages"`
+	Tools               []openaiTool    `json:"tools"`
+	ToolChoice          json.RawMessage `json:"tool_choice"`
+	ResponseFormat      *openaiFormat   `json:"response_format"`
+	MaxTokens           int             `json:"max_tokens"`
+	MaxCompletionTokens int             `json:"max_completion_tokens"`
 }
 
 type openaiMessage struct {

@@ -187,3 +187,20 @@ func InTurn(replies ...Reply) Script {
 		return r
 	}
 }
+
+// Answer is a script that answers with the body of the moment. It is for fuzz
+// targets, which ask one request at a time.
+func Answer(body *string) Script {
+	return func(context.Context, Asked) Reply { return Reply{Status: http.StatusOK, Body: *body} }
+}
+
+// Accepting is a script that answers {} to what is accepted, and else 400 with
+// the body.
+func Accepting(accepts func(Asked) bool, body string) Script {
+	return func(_ context.Context, asked Asked) Reply {
+		if accepts(asked) {
+			return Reply{Text: "{}"}
+		}
+		return Reply{Status: http.StatusBadRequest, Body: body}
+	}
+}

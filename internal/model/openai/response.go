@@ -95,7 +95,7 @@ func (c *Client) stopped(first choice, resp model.Response) error {
 		return c.failed(resp.Usage, model.Filtered, "held the answer back for its content (content_filter). Put the question in other words.")
 	}
 	if r := first.Message.Refusal; r != nil && *r != "" && strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
-		return c.failed(resp.Usage, model.Filtered, "refused to answer: "+plan.Short(*r, 300))
+		return c.failed(resp.Usage, model.Filtered, "refused to answer: "+plan.Short(c.server.Scrub(*r), 300))
 	}
 	return nil
 }

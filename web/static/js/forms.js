@@ -38,10 +38,8 @@ function byKeyboard(e) {
   }
 }
 
-// A button of the editor goes before what is being typed: the check that is on its way is given up, and none is begun until
-// the new form is there. Leaving with unsaved changes asks first.
-let leaving = false
-
+// A button of the editor goes before what is being typed: htmx gives up the check that is on its way (hx-sync), and none is
+// begun until the new form is there.
 function editing(e) {
   const form = e.target.closest?.('#editor')
   if (!form) return
@@ -50,8 +48,10 @@ function editing(e) {
     return
   }
   form.dataset.busy = '1'
-  htmx.trigger(form, 'htmx:abort')
 }
+
+// Leaving with unsaved changes asks first.
+let leaving = false
 
 function unsaved() {
   return document.getElementById('editor')?.dataset.changed === 'true'
@@ -67,7 +67,7 @@ export function start() {
   document.addEventListener('keydown', byKeyboard)
   addEventListener('pageshow', () => document.querySelectorAll('[data-sent]').forEach((f) => delete f.dataset.sent))
   document.addEventListener('htmx:beforeRequest', editing)
-  document.addEventListener('htmx:afterRequest', (e) => { delete e.target.closest?.('#editor')?.dataset.busy })
+  document.addEventListener('htmx:afterRequest', (e) => { if (e.target.id !== 'editor') delete e.target.closest?.('#editor')?.dataset.busy })
   document.addEventListener('input', (e) => { const f = e.target.closest('#editor'); if (f) f.dataset.changed = 'true' })
   document.addEventListener('submit', (e) => { leaving = e.target.id === 'editor' })
   document.addEventListener('click', (e) => { if (e.target.closest('#editor-actions a')) leaving = true })

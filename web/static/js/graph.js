@@ -1,7 +1,7 @@
 // The graph: zoom, drag, fit, arrow keys along the edges, and the places of nodes that arrive without a stylesheet.
 const least = 0.2
 const most = 2
-const readable = 0.7 // the smallest size a graph is shown at when the page opens
+const readable = 0.65 // the smallest size a graph is shown at when the page opens
 
 let zoom = 0 // 0: not chosen yet
 let key = null

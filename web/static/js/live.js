@@ -62,6 +62,12 @@ function settle() {
   }
 }
 
+// show brings a panel into view that a person asked for and that lies below the window.
+function show(e) {
+  const by = e.detail.requestConfig?.elt
+  if (by?.matches('.node, .step-link')) document.getElementById('panel').scrollIntoView({ block: 'nearest' })
+}
+
 export function start() {
   htmx.createEventSource = open
   document.addEventListener('toggle', (e) => {
@@ -73,6 +79,7 @@ export function start() {
   settle()
   document.addEventListener('htmx:afterSettle', settle)
   document.addEventListener('htmx:oobAfterSwap', settle)
+  document.addEventListener('htmx:afterSettle', (e) => { if (e.target.id === 'panel') show(e) })
   document.addEventListener('visibilitychange', () => (document.hidden ? pause() : resume()))
   addEventListener('pagehide', pause)
   addEventListener('pageshow', (e) => { if (e.persisted) resume() })
