@@ -31,7 +31,7 @@ run: build ## Start Planwave on http://127.0.0.1:8080 (ARGS="-h" lists its setti
 build: ## Build the program as bin/planwave
 	@scripts/need.sh
 	@echo 'Building bin/planwave; the first time takes a minute or two, since SQLite is compiled.'
-	@$(GO) build -trimpath -tags $(TAGS) -o bin/planwave ./cmd/web
+	@$(GO) build -tags $(TAGS) -o bin/planwave ./cmd/web
 
 .PHONY: test
 test: ## Run every test with the race detector, those in a real browser too

@@ -37,7 +37,7 @@ func TestTheMainJobInABrowser(t *testing.T) {
 	do(t, ctx, chromedp.Click(chromedp.CSS(`a[href$="?edit=1"]`)), chromedp.Query(chromedp.CSS("#editor")))
 	await(t, ctx, pageReady)
 	do(t, ctx,
-		chromedp.SetValue(chromedp.CSS("#instruction-0"), ""),
+		chromedp.Evaluate[chromedp.Void](`document.querySelector("#instruction-0").value = ""`),
 		chromedp.SendKeys(chromedp.CSS("#instruction-0"), "Look up Brindlemoor with get_city, as edited by a person."))
 	await(t, ctx, `document.querySelector("#node-s1").innerText.includes("as edited by a person")`)
 	watchStatuses := `window.seen = new Set(); new MutationObserver(() => {

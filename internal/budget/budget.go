@@ -53,10 +53,9 @@ func New(limit plan.Budget, used plan.Amount) *Ledger {
 
 // Reserve sets an amount aside, in all dimensions or in none. It fits when
 // what is used, reserved and asked for together is at most the limit in every
-// dimension, also in one that nothing is asked of. What
-// does not fit while others are unsettled waits for them; when it still does
-// not fit, the error is [ErrExhausted]. It is the error of ctx when ctx ends
-// first.
+// dimension, also in one that nothing is asked of. What does not fit while
+// others are unsettled waits for them; when it still does not fit, the error is
+// [ErrExhausted]. It is the error of ctx when ctx ends first.
 func (l *Ledger) Reserve(ctx context.Context, a plan.Amount) (*Reservation, error) {
 	if a.Requests < 0 || a.Tokens < 0 || a.CostUSD < 0 || a.Steps < 0 {
 		return nil, ErrNegative
@@ -64,25 +63,40 @@ func (l *Ledger) Reserve(ctx context.Context, a plan.Amount) (*Reservation, erro
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &waiter{amount: a, done: make(chan error, 1)}
-	l.mu.Lock()
-	l.waiting = append(l.waiting, w)
-	l.admit()
-	l.mu.Unlock()
+	w := l.join(a)
 	select {
 	case err := <-w.done:
 		return l.outcome(w, err)
 	case <-ctx.Done():
 	}
-	l.mu.Lock()
-	if at := slices.Index(l.waiting, w); at >= 0 {
-		l.waiting = slices.Delete(l.waiting, at, at+1)
-		l.admit()
-		l.mu.Unlock()
+	if l.leave(w) {
 		return nil, ctx.Err()
 	}
-	l.mu.Unlock()
 	return l.outcome(w, <-w.done)
+}
+
+// join puts an amount behind those that wait, and serves whoever can be.
+func (l *Ledger) join(a plan.Amount) *waiter {
+	w := &waiter{amount: a, done: make(chan error, 1)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.waiting = append(l.waiting, w)
+	l.admit()
+	return w
+}
+
+// leave gives up waiting, which may let others in. It is false for one that
+// was served before.
+func (l *Ledger) leave(w *waiter) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	at := slices.Index(l.waiting, w)
+	if at < 0 {
+		return false
+	}
+	l.waiting = slices.Delete(l.waiting, at, at+1)
+	l.admit()
+	return true
 }
 
 func (l *Ledger) outcome(w *waiter, err error) (*Reservation, error) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"planwave/internal/plan"
 )
@@ -20,6 +21,11 @@ const quoted = 300
 // then nothing else; else one error for each missing key and one for each
 // check that is false or cannot be evaluated, numbered from 1.
 func Validate(output json.RawMessage, c plan.Contract) []string {
+	return validate(output, c, longest)
+}
+
+// validate lets the loops of all checks together take so long.
+func validate(output json.RawMessage, c plan.Contract, most time.Duration) []string {
 	var problems []string
 	wrong := func(format string, args ...any) {
 		problems = append(problems, fmt.Sprintf("%d. ", len(problems)+1)+fmt.Sprintf(format, args...))
@@ -34,7 +40,7 @@ func Validate(output json.RawMessage, c plan.Contract) []string {
 			wrong("The key %q is missing.", plan.Short(key, quoted))
 		}
 	}
-	w, stop := newWatch()
+	w, stop := newWatch(most)
 	defer stop()
 	for _, check := range c.Checks {
 		switch held, err := evaluate(check, object, w); {

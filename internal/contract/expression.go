@@ -141,9 +141,9 @@ type watch struct {
 	ticks int
 }
 
-// newWatch starts a watch; stop ends it.
-func newWatch() (w *watch, stop func()) {
-	ctx, stop := context.WithTimeout(context.Background(), longest)
+// newWatch starts a watch that lets loops take so long; stop ends it.
+func newWatch(most time.Duration) (w *watch, stop func()) {
+	ctx, stop := context.WithTimeout(context.Background(), most)
 	return &watch{ctx: ctx}, stop
 }
 

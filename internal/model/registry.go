@@ -129,7 +129,7 @@ func (r *Registry) Resolve(name string) (Model, string, error) {
 		return nil, "", plan.NewError(plan.CodeInvalid, fmt.Sprintf("There is no model %q. The demo is one model: write demo.", plan.Short(name, 100)), nil)
 	case model == "" && preset == "" && provider != Demo:
 		return nil, "", plan.NewError(plan.CodeInvalid,
-			fmt.Sprintf("The name %q stands for no model. Write %s:NAME with the name of a model that it has.", name, provider), nil)
+			fmt.Sprintf("The name %q stands for no model. Set PLANWAVE_MODEL to %s:NAME, or ask for that, with the name of a model that it has.", name, provider), nil)
 	case model == "":
 		model = preset
 	}

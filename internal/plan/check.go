@@ -162,10 +162,10 @@ func (c *checker) instructions() {
 
 func (c *checker) dependencies() {
 	for _, s := range c.plan.Steps {
-		seen := make(map[string]bool, len(s.DependsOn))
-		for _, id := range s.DependsOn {
+		repeated := repeats(s.DependsOn)
+		for k, id := range s.DependsOn {
 			switch _, known := c.graph.index[id]; {
-			case seen[id]:
+			case repeated(k):
 				c.warn(CodeDuplicateDependency, []string{s.ID}, c.without(s, id, true),
 					"Step %s names %s more than once in depends_on. Once is enough; the others are dropped.", s.ID, id)
 			case id == s.ID:
@@ -174,9 +174,25 @@ func (c *checker) dependencies() {
 			case !known:
 				c.unknown(s, id)
 			}
-			seen[id] = true
 		}
 	}
+}
+
+// fewIDs is up to how many ids looking through them beats a map.
+const fewIDs = 16
+
+// repeats returns a func that says whether the id at k stands before it already.
+func repeats(ids []string) func(k int) bool {
+	if len(ids) <= fewIDs {
+		return func(k int) bool { return slices.Contains(ids[:k], ids[k]) }
+	}
+	first := make(map[string]int, len(ids))
+	for k, id := range ids {
+		if _, ok := first[id]; !ok {
+			first[id] = k
+		}
+	}
+	return func(k int) bool { return first[ids[k]] < k }
 }
 
 // unknown reports a dependency that is not in the plan. Where exactly one step

@@ -104,6 +104,9 @@ func (g graph) cycle(group []int) []int {
 		i := queue[0]
 		queue = queue[1:]
 		for _, d := range g.needs[i] {
+			if d == i {
+				continue // needing oneself has a rule of its own
+			}
 			if d == start {
 				round := []int{i}
 				for round[0] != start {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -72,6 +73,7 @@ func (c *checker) references(s Step) {
 		c.add(CodeBadToolInput, []string{s.ID}, nil, "The input of step %s cannot be read: %v.", s.ID, err)
 		return
 	}
+	c.foreign(s)
 	told := map[string]bool{}
 	for _, ref := range refs {
 		if slices.Contains(s.DependsOn, ref.Step) || told[ref.Step] {
@@ -87,5 +89,19 @@ func (c *checker) references(s Step) {
 		c.add(CodeBadReference, []string{s.ID},
 			&Mend{Label: fmt.Sprintf("Make %s depend on %s", s.ID, ref.Step), Step: s.ID, DependsOn: &deps},
 			"The input of step %s refers to %s, but %s is not in its depends_on. Set its depends_on to [%s].", s.ID, ref, ref.Step, quoted(deps))
+	}
+}
+
+// foreignPattern is how other planners write references (ReWOO: #E1).
+var foreignPattern = regexp.MustCompile(`#([A-Za-z][A-Za-z0-9_-]{0,63})`)
+
+// foreign reports a mention of a step in a form that is not filled in here, so
+// that no step runs on the raw text of a reference.
+func (c *checker) foreign(s Step) {
+	for _, m := range foreignPattern.FindAllStringSubmatch(string(s.Input), -1) {
+		if _, known := c.graph.index[m[1]]; known && m[1] != s.ID {
+			c.add(CodeBadReference, []string{s.ID}, nil,
+				"The input of step %s mentions %s, which is not a reference here. Write ${%s} and name %s in its depends_on.", s.ID, m[0], m[1], m[1])
+		}
 	}
 }

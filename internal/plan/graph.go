@@ -11,33 +11,77 @@ import (
 var ErrDeadlock = errors.New("steps remain and none of them can start")
 
 // graph is a plan by index. Dependencies that are not in the plan, and
-// repeated ones, are left out of it.
+// repeated ones, are left out of it. Of several steps with one id the first
+// is the one that dependencies name.
 type graph struct {
 	index map[string]int
-	needs [][]int // step → the steps it depends on
-	feeds [][]int // step → the steps that depend on it
+	twice map[string]bool // ids that several steps have; nil if there are none
+	needs [][]int         // step → the steps it depends on
+	feeds [][]int         // step → the steps that depend on it
 }
 
 func newGraph(p Plan) graph {
-	g := graph{index: make(map[string]int, len(p.Steps)), needs: make([][]int, len(p.Steps)), feeds: make([][]int, len(p.Steps))}
+	g := graph{index: make(map[string]int, len(p.Steps))}
+	named := 0
 	for i, s := range p.Steps {
+		named += len(s.DependsOn)
 		if _, ok := g.index[s.ID]; !ok {
 			g.index[s.ID] = i
+			continue
 		}
+		if g.twice == nil {
+			g.twice = map[string]bool{}
+		}
+		g.twice[s.ID] = true
 	}
+	g.link(p, named)
+	return g
+}
+
+// link fills in both directions. All lists of a direction share one array.
+func (g *graph) link(p Plan, named int) {
+	g.needs, g.feeds = make([][]int, len(p.Steps)), make([][]int, len(p.Steps))
+	all := make([]int, 0, named)
 	seen := make([]int, len(p.Steps)) // the step, from 1, that last named this one
+	count := make([]int, len(p.Steps))
 	for i, s := range p.Steps {
+		start := len(all)
 		for _, id := range s.DependsOn {
-			d, ok := g.index[id]
-			if !ok || seen[d] == i+1 {
-				continue
+			if d, ok := g.index[id]; ok && seen[d] != i+1 {
+				seen[d] = i + 1
+				count[d]++
+				all = append(all, d)
 			}
-			seen[d] = i + 1
-			g.needs[i] = append(g.needs[i], d)
+		}
+		g.needs[i] = all[start:len(all):len(all)]
+	}
+	back, at := make([]int, len(all)), 0
+	for d, n := range count {
+		g.feeds[d] = back[at:at:at+n]
+		at += n
+	}
+	for i, needs := range g.needs {
+		for _, d := range needs {
 			g.feeds[d] = append(g.feeds[d], i)
 		}
 	}
-	return g
+}
+
+// isEnd says whether no other step depends on step i.
+func (g graph) isEnd(i int) bool {
+	return !slices.ContainsFunc(g.feeds[i], func(d int) bool { return d != i })
+}
+
+// ends returns the steps that no other step depends on, in plan order. Of
+// several steps with one id only the first can be one.
+func (g graph) ends(p Plan) []int {
+	var ends []int
+	for i, s := range p.Steps {
+		if g.index[s.ID] == i && g.isEnd(i) {
+			ends = append(ends, i)
+		}
+	}
+	return ends
 }
 
 // topological returns every step after all it depends on, ties in plan order,
@@ -65,11 +109,17 @@ func (g graph) topological() (order, depth []int) {
 	return order, depth
 }
 
+// ordered is topological for a plan that can be ordered. The error is of one
+// that cannot.
 func (g graph) ordered(p Plan) (order, depth []int, err error) {
 	for _, s := range p.Steps {
+		if g.twice[s.ID] {
+			return nil, nil, fmt.Errorf("order the plan: several steps have the id %q", Short(s.ID, mostQuoted))
+		}
 		for _, id := range s.DependsOn {
 			if _, ok := g.index[id]; !ok {
-				return nil, nil, fmt.Errorf("%w: step %q needs %q, which is not in the plan", ErrDeadlock, s.ID, id)
+				return nil, nil, fmt.Errorf("%w: step %q needs %q, which is not in the plan",
+					ErrDeadlock, Short(s.ID, mostQuoted), Short(id, mostQuoted))
 			}
 		}
 	}
@@ -108,7 +158,8 @@ func Waves(p Plan) ([][]string, error) {
 }
 
 // CriticalPath returns the ids of the heaviest chain of dependencies, first to
-// last. Weight is the cost of a step in any unit; nil counts each step as 1.
+// last. Weight is the cost of a step in any unit, and nothing below 0; nil counts
+// each step as 1. Of equally heavy chains it is the same one every time.
 func CriticalPath(p Plan, weight func(id string) float64) ([]string, error) {
 	g := newGraph(p)
 	order, _, err := g.ordered(p)
@@ -125,11 +176,13 @@ func CriticalPath(p Plan, weight func(id string) float64) ([]string, error) {
 				from[i] = d
 			}
 		}
-		w := 1.0
+		total[i] = 1
 		if weight != nil {
-			w = weight(p.Steps[i].ID)
+			total[i] = weight(p.Steps[i].ID)
 		}
-		total[i] = w
+		if !(total[i] > 0) { // what is not a number weighs nothing, too
+			total[i] = 0
+		}
 		if from[i] >= 0 {
 			total[i] += total[from[i]]
 		}
@@ -147,17 +200,7 @@ func CriticalPath(p Plan, weight func(id string) float64) ([]string, error) {
 
 // Terminals returns the ids of the steps that no other step depends on, in
 // plan order.
-func Terminals(p Plan) []string {
-	g := newGraph(p)
-	var ends []string
-	for i, s := range p.Steps {
-		others := slices.DeleteFunc(slices.Clone(g.feeds[i]), func(d int) bool { return d == i })
-		if len(others) == 0 {
-			ends = append(ends, s.ID)
-		}
-	}
-	return ends
-}
+func Terminals(p Plan) []string { return p.named(newGraph(p).ends(p)) }
 
 // Affected returns the given steps and all that need them, directly or through
 // others, in plan order.
@@ -168,7 +211,7 @@ func Affected(p Plan, ids []string) ([]string, error) {
 	for _, id := range ids {
 		i, ok := g.index[id]
 		if !ok {
-			return nil, fmt.Errorf("find what is affected: step %q is not in the plan", id)
+			return nil, fmt.Errorf("find what is affected: step %q is not in the plan", Short(id, mostQuoted))
 		}
 		if !hit[i] {
 			hit[i] = true
@@ -194,6 +237,7 @@ func Affected(p Plan, ids []string) ([]string, error) {
 	return out, nil
 }
 
+// named returns the ids of steps.
 func (p Plan) named(indexes []int) []string {
 	ids := make([]string, len(indexes))
 	for k, i := range indexes {

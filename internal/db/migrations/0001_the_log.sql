@@ -49,7 +49,7 @@ CREATE TABLE events (
   v    INTEGER NOT NULL, -- version of the form of data
   data TEXT    NOT NULL, -- JSON
   PRIMARY KEY (run, seq)
-) STRICT;
+) STRICT, WITHOUT ROWID; -- so that the events of a run lie beside each other
 
 -- The steps of the newest plan. A result is not in here: result_seq is the
 -- number of the event that has it.

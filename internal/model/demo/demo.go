@@ -115,16 +115,22 @@ func beyond() error {
 // block returns what stands between <tag …> and </tag>, each on a line of its
 // own.
 func block(text, tag string) string {
-	_, rest, ok := strings.Cut("\n"+text, "\n<"+tag)
-	if !ok {
-		return ""
+	text = "\n" + text
+	for {
+		_, rest, ok := strings.Cut(text, "\n<"+tag)
+		if !ok {
+			return ""
+		}
+		head, inside, ok := strings.Cut(rest, "\n")
+		if !ok {
+			return ""
+		}
+		if head == ">" || strings.HasPrefix(head, " ") && strings.HasSuffix(head, ">") {
+			inside, _, _ = strings.Cut("\n"+inside, "\n</"+tag+">")
+			return strings.TrimSpace(inside)
+		}
+		text = "\n" + inside // another tag that begins alike
 	}
-	head, rest, ok := strings.Cut(rest, "\n")
-	if !ok || !strings.HasSuffix(head, ">") {
-		return ""
-	}
-	inside, _, _ := strings.Cut("\n"+rest, "\n</"+tag+">")
-	return strings.TrimSpace(inside)
 }
 
 // written is a value as JSON.

@@ -89,9 +89,9 @@ func (c *converter) anything(description string) *genai.Schema {
 
 func (c *converter) object(out *genai.Schema, s schema, depth int) *genai.Schema {
 	if len(s.Properties) == 0 && depth > 0 {
-		any := c.anything(s.Description) //nolint:predeclared // a value of any form
-		any.Nullable = out.Nullable
-		return any
+		free := c.anything(s.Description)
+		free.Nullable = out.Nullable
+		return free
 	}
 	out.Type = genai.TypeObject
 	out.Properties = map[string]*genai.Schema{}

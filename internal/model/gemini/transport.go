@@ -58,7 +58,11 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	out.URL.Path = strings.Replace(out.URL.Path, ":streamGenerateContent", ":generateContent", 1)
 	out.URL.RawQuery = ""
 	out.Header.Set("X-Goog-Api-Key", t.server.Key)
-	out.Body, out.ContentLength, out.GetBody = io.NopCloser(bytes.NewReader(body)), int64(len(body)), nil
+	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	out.ContentLength = int64(len(body))
+	if out.Body, err = out.GetBody(); err != nil {
+		return nil, err
+	}
 	resp, err := t.below.RoundTrip(out)
 	if err != nil {
 		return nil, err

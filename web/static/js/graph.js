@@ -62,8 +62,9 @@ function fit(smallest) {
   const v = view()
   const s = sheet()
   if (!v || !s) return
-  s.style.zoom = 1
-  setZoom(Math.min(1, Math.max(smallest, whole(v, s))))
+  s.style.zoom = zoom = 1
+  const fits = v.scrollWidth <= v.clientWidth && v.scrollHeight <= v.clientHeight
+  setZoom(fits ? 1 : Math.min(1, Math.max(smallest, whole(v, s))))
 }
 
 // ready prepares a graph that has just come onto the page.
