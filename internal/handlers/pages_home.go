@@ -61,16 +61,16 @@ func (s *server) latestProps(c echo.Context) (templates.LatestProps, error) {
 		return templates.LatestProps{}, err
 	}
 	return templates.LatestProps{
-		Runs: rowsOf(page.Runs), URL: "/runs/latest", Now: s.Clock(),
+		Runs: s.rowsOf(page.Runs), URL: "/runs/latest", Now: s.Clock(),
 		Live: slices.ContainsFunc(page.Runs, func(r db.Summary) bool { return !r.Status.Ended() }),
 	}, nil
 }
 
-func rowsOf(list []db.Summary) []templates.RunRow {
+func (s *server) rowsOf(list []db.Summary) []templates.RunRow {
 	rows := make([]templates.RunRow, len(list))
 	for i, r := range list {
 		rows[i] = templates.RunRow{
-			ID: r.ID, URL: runURL(r.ID), Question: r.Question, Status: r.Status, Answer: r.Answer, CreatedAt: r.CreatedAt,
+			ID: r.ID, URL: runURL(r.ID), Question: r.Question, Status: r.Status, Answer: s.markdown.Text(r.Answer), CreatedAt: r.CreatedAt,
 			Calls: r.Usage.Requests, Tokens: r.Usage.TotalTokens, Corrections: r.Corrections,
 		}
 		if r.Usage.Requests > 0 {
@@ -214,7 +214,7 @@ func (s *server) history(c echo.Context) error {
 		return err
 	}
 	p := templates.HistoryProps{
-		Page: s.pageProps(c, "History", "history"), Query: q.Get("q"), Runs: rowsOf(page.Runs),
+		Page: s.pageProps(c, "History", "history"), Query: q.Get("q"), Runs: s.rowsOf(page.Runs),
 		Filters: statusChips(q), Filtered: f.Query != "" || len(f.Statuses) > 0,
 	}
 	for _, st := range f.Statuses {

@@ -10,7 +10,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -18,7 +17,8 @@ import (
 var (
 	// ErrNoJSON is text without any JSON object or list.
 	ErrNoJSON = errors.New("there is no JSON in it")
-	// ErrTruncated is JSON that ends before it is complete.
+	// ErrTruncated is JSON that ends before it is complete, and thoughts that
+	// never end.
 	ErrTruncated = errors.New("the JSON ends before it is complete")
 	// ErrSyntax is JSON with a mistake in it.
 	ErrSyntax = errors.New("the JSON has a mistake")
@@ -29,10 +29,14 @@ var (
 const (
 	// MaxBytes is the longest text that is looked at.
 	MaxBytes = 8 << 20
+	// maxDepth is how deep a value may be nested.
 	maxDepth = 200
+	// effort bounds the work on brackets that turn out to be no JSON: so many
+	// times the length of the text is read in all.
+	effort = 16
+	// leastEffort is the work that any text is worth, in bytes.
+	leastEffort = 1 << 16
 )
-
-var thought = regexp.MustCompile(`(?s)<think(?:ing)?>.*?</think(?:ing)?>`)
 
 // Find returns the one JSON object or list in text, with trailing commas taken
 // out. Text that is JSON as a whole is that; otherwise thoughts in <think> are
@@ -42,129 +46,149 @@ func Find(text string, wanted func(json.RawMessage) bool) (json.RawMessage, erro
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("%w: it has %d bytes, %d is the limit", ErrSyntax, len(text), MaxBytes)
 	}
-	whole := strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
-	if whole != "" && (whole[0] == '{' || whole[0] == '[') {
-		if v, end, err := scan(whole); err == nil && strings.TrimSpace(whole[end:]) == "" {
-			return checked(v)
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if text != "" && (text[0] == '{' || text[0] == '[') {
+		if v := scan(text); v.err == nil && strings.TrimSpace(text[v.end:]) == "" {
+			return v.unique()
 		}
 	}
-	clean := thought.ReplaceAllString(whole, " ")
-	if open := lastOpenThought(clean); open >= 0 {
-		clean = clean[:open]
-	}
-	return search(clean, wanted)
-}
-
-// lastOpenThought is where a thought begins that never ends, or -1.
-func lastOpenThought(text string) int {
-	at := strings.LastIndex(text, "<think>")
-	if at >= 0 && !strings.Contains(text[at:], "</think>") {
-		return at
-	}
-	return -1
-}
-
-// search looks for outermost values between prose. Brackets in prose that are
-// no JSON are passed over, unless nothing better is found.
-func search(text string, wanted func(json.RawMessage) bool) (json.RawMessage, error) {
-	var found []json.RawMessage
-	for at := 0; at < len(text); {
-		if text[at] != '{' && text[at] != '[' {
-			at++
-			continue
-		}
-		v, end, err := scan(text[at:])
-		if err != nil {
-			if looksLikeJSON(text[at:]) {
-				return nil, err
-			}
-			at++
-			continue
-		}
-		if wanted == nil || wanted(v) {
-			found = append(found, v)
-		}
-		at += end
-	}
-	switch {
-	case len(found) == 0:
-		return nil, ErrNoJSON
-	case !allSame(found):
-		return nil, fmt.Errorf("%w: %d different values stand in it; write one", ErrAmbiguous, len(found))
-	}
-	return checked(found[0])
-}
-
-// looksLikeJSON says whether broken text was meant as JSON: an object that
-// begins with a key, or a list that begins with an object.
-func looksLikeJSON(text string) bool {
-	rest := strings.TrimLeft(text[1:], " \t\r\n")
-	if rest == "" {
-		return text[0] == '{'
-	}
-	if text[0] == '{' {
-		return rest[0] == '"'
-	}
-	if rest[0] != '{' {
-		return false
-	}
-	rest = strings.TrimLeft(rest[1:], " \t\r\n")
-	return rest == "" || rest[0] == '"'
-}
-
-func allSame(values []json.RawMessage) bool {
-	for _, v := range values[1:] {
-		if !bytes.Equal(compact(values[0]), compact(v)) {
-			return false
-		}
-	}
-	return true
-}
-
-func compact(v json.RawMessage) []byte {
-	var b bytes.Buffer
-	if json.Compact(&b, v) != nil {
-		return v
-	}
-	return b.Bytes()
-}
-
-// checked holds that no object names a key twice, since either could be meant.
-func checked(v json.RawMessage) (json.RawMessage, error) {
-	d := json.NewDecoder(bytes.NewReader(v))
-	d.UseNumber()
-	if err := uniqueKeys(d); err != nil {
+	s := search{text: text, wanted: wanted, room: effort*len(text) + leastEffort}
+	if err := s.run(); err != nil {
 		return nil, err
 	}
-	return v, nil
+	return s.one()
 }
 
-func uniqueKeys(d *json.Decoder) error {
-	t, err := d.Token()
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrSyntax, err)
-	}
-	open, ok := t.(json.Delim)
-	if !ok {
-		return nil
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		if open == '{' {
-			key, err := d.Token()
-			if err != nil {
-				return fmt.Errorf("%w: %w", ErrSyntax, err)
-			}
-			name, _ := key.(string)
-			if seen[name] {
-				return fmt.Errorf("%w: the key %q stands twice in one object", ErrAmbiguous, name)
-			}
-			seen[name] = true
+// search looks for outermost values between prose and thoughts.
+type search struct {
+	text   string
+	wanted func(json.RawMessage) bool
+	room   int // bytes that may still be read
+	at     int
+	found  []value
+	ends   []int // where thoughts end whose beginning is not there, from at on
+}
+
+// thought is how a model marks what it writes to itself.
+type thought struct{ open, end string }
+
+func marks() []thought {
+	return []thought{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}
+}
+
+func (s *search) run() error {
+	s.ends = strayEnds(s.text)
+	for s.at < len(s.text) {
+		next := strings.IndexAny(s.text[s.at:], "{[<")
+		if next < 0 {
+			return nil
 		}
-		if err := uniqueKeys(d); err != nil {
+		s.at += next
+		if s.text[s.at] == '<' {
+			if err := s.skipThought(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.value(); err != nil {
 			return err
 		}
 	}
-	_, err = d.Token()
-	return err
+	return nil
+}
+
+// skipThought passes over thoughts that begin here. The end of thoughts whose
+// beginning is not there makes thoughts of all before it. What follows the
+// beginning of thoughts that never end is thought, too.
+func (s *search) skipThought() error {
+	rest := s.text[s.at:]
+	for _, m := range marks() {
+		switch {
+		case strings.HasPrefix(rest, m.end):
+			s.found = nil
+			s.at += len(m.end)
+			return nil
+		case !strings.HasPrefix(rest, m.open):
+			continue
+		}
+		end := strings.Index(rest, m.end)
+		switch {
+		case end >= 0:
+			s.at += end + len(m.end)
+		case s.at == 0:
+			return fmt.Errorf("%w: there are thoughts in it and no end of them", ErrTruncated)
+		default:
+			s.at = len(s.text)
+		}
+		return nil
+	}
+	s.at++
+	return nil
+}
+
+// strayEnds lists where thoughts end whose beginning is not there. Such a mark
+// stands at the end of a line, where nothing inside a JSON text can.
+func strayEnds(text string) []int {
+	var ends []int
+	for at := 0; ; {
+		next := strings.IndexByte(text[at:], '<')
+		if next < 0 {
+			return ends
+		}
+		at += next
+		for _, m := range marks() {
+			if strings.HasPrefix(text[at:], m.open) {
+				return ends
+			}
+			if !strings.HasPrefix(text[at:], m.end) {
+				continue
+			}
+			after := strings.TrimLeft(text[at+len(m.end):], " \t")
+			if after == "" || after[0] == '\n' || after[0] == '\r' {
+				ends = append(ends, at)
+			}
+		}
+		at++
+	}
+}
+
+// value reads what begins with a bracket here. Brackets that are no JSON are
+// passed over, unless they were meant as JSON.
+func (s *search) value() error {
+	v := scan(s.text[s.at:])
+	if s.room -= v.end; s.room < 0 {
+		return fmt.Errorf("%w: too many brackets in it are not closed", ErrSyntax)
+	}
+	for len(s.ends) > 0 && s.ends[0] < s.at {
+		s.ends = s.ends[1:]
+	}
+	switch {
+	case v.err == nil:
+		if s.wanted == nil || s.wanted(v.json) {
+			s.found = append(s.found, v)
+		}
+		s.at += v.end
+	case len(s.ends) > 0:
+		s.at = s.ends[0] // it stands in thoughts
+	case errors.Is(v.err, ErrTruncated) && !strings.Contains(s.text[s.at:], "{"):
+		s.at = len(s.text) // a bracket in prose; all that follows would be inside it
+	case errors.Is(v.err, ErrTruncated), v.meant:
+		return v.err
+	default:
+		s.at++
+	}
+	return nil
+}
+
+// one returns what was found, if it is one thing.
+func (s *search) one() (json.RawMessage, error) {
+	if len(s.found) == 0 {
+		return nil, ErrNoJSON
+	}
+	for _, v := range s.found[1:] {
+		if !bytes.Equal(s.found[0].json, v.json) {
+			return nil, fmt.Errorf("%w: %d different values stand in it; write one", ErrAmbiguous, len(s.found))
+		}
+	}
+	return s.found[0].unique()
 }

@@ -3,8 +3,36 @@ package looseread
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
+	"strings"
 	"unicode/utf8"
 )
+
+// value is what a text begins with.
+type value struct {
+	json  json.RawMessage // without white space and trailing commas
+	end   int             // how much of the text was read
+	err   error
+	meant bool   // whether broken text was meant as JSON: a key or a part of it is whole
+	twice string // a key that stands twice in one object, in quotes
+}
+
+// unique returns the value, unless an object in it names a key twice, since
+// either could be meant.
+func (v value) unique() (json.RawMessage, error) {
+	if v.twice != "" {
+		return nil, fmt.Errorf("%w: the key %s stands twice in one object", ErrAmbiguous, v.twice)
+	}
+	return v.json, nil
+}
+
+// scan reads the object or list at the start of text.
+func scan(text string) value {
+	s := scanner{text: text}
+	s.v.err = s.value()
+	s.v.json, s.v.end = s.out, s.at
+	return s.v
+}
 
 // scanner walks over one JSON value, copying it without trailing commas.
 type scanner struct {
@@ -12,16 +40,7 @@ type scanner struct {
 	at    int
 	out   []byte
 	depth int
-}
-
-// scan reads the value at the start of text and returns it, with trailing
-// commas taken out, and where it ends.
-func scan(text string) (json.RawMessage, int, error) {
-	s := scanner{text: text}
-	if err := s.value(); err != nil {
-		return nil, 0, err
-	}
-	return s.out, s.at, nil
+	v     value
 }
 
 func (s *scanner) space() {
@@ -44,17 +63,14 @@ func (s *scanner) peek() (byte, error) {
 	return s.text[s.at], nil
 }
 
+// wrong is the error of what stands here.
 func (s *scanner) wrong(want string) error {
-	line, col := 1, 1
-	for _, r := range s.text[:s.at] {
-		col++
-		if r == '\n' {
-			line, col = line+1, 1
-		}
-	}
+	before := s.text[:s.at]
+	line := strings.Count(before, "\n") + 1
+	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
 	r, _ := utf8.DecodeRuneInString(s.text[s.at:])
 	return fmt.Errorf("%w: at line %d, character %d stands %q where %s was expected; a quote inside a text is written \\\"",
-		ErrSyntax, line, col, r, want)
+		ErrSyntax, line, column, r, want)
 }
 
 func (s *scanner) value() error {
@@ -64,7 +80,7 @@ func (s *scanner) value() error {
 	}
 	switch b {
 	case '{':
-		return s.list('}', s.member)
+		return s.object()
 	case '[':
 		return s.list(']', s.value)
 	case '"':
@@ -79,7 +95,6 @@ func (s *scanner) list(end byte, element func() error) error {
 	if s.depth++; s.depth > maxDepth {
 		return fmt.Errorf("%w: it is nested more than %d deep", ErrSyntax, maxDepth)
 	}
-	defer func() { s.depth-- }()
 	s.copy()
 	for first := true; ; first = false {
 		b, err := s.peek()
@@ -99,6 +114,8 @@ func (s *scanner) list(end byte, element func() error) error {
 		}
 		if b == end {
 			s.copy()
+			s.depth--
+			s.v.meant = true
 			return nil
 		}
 		if err := element(); err != nil {
@@ -107,22 +124,47 @@ func (s *scanner) list(end byte, element func() error) error {
 	}
 }
 
-func (s *scanner) member() error {
+func (s *scanner) object() error {
+	keys := map[string]bool{}
+	return s.list('}', func() error { return s.member(keys) })
+}
+
+// foreignKey is how keys are written in other languages: in other quotes, or in
+// none before a text, a list or an object.
+var foreignKey = regexp.MustCompile(`^(?:['‘“]|\w+\s*:\s*["'\[{])`)
+
+func (s *scanner) member(keys map[string]bool) error {
 	if b, err := s.peek(); err != nil {
 		return err
 	} else if b != '"' {
+		s.v.meant = s.v.meant || foreignKey.MatchString(s.text[s.at:])
 		return s.wrong("a key in quotes")
 	}
+	start := len(s.out)
 	if err := s.str(); err != nil {
 		return err
 	}
+	s.once(s.out[start:], keys)
 	if b, err := s.peek(); err != nil {
 		return err
 	} else if b != ':' {
 		return s.wrong("a colon")
 	}
 	s.copy()
+	s.v.meant = true
 	return s.value()
+}
+
+// once notes a key, and that it stands there twice.
+func (s *scanner) once(quoted []byte, keys map[string]bool) {
+	var key string
+	if err := json.Unmarshal(quoted, &key); err != nil {
+		key = string(quoted)
+	}
+	if keys[key] && s.v.twice == "" {
+		s.v.twice = string(quoted)
+	}
+	keys[key] = true
 }
 
 // copy takes over one byte.
@@ -136,24 +178,67 @@ func (s *scanner) copy() {
 func (s *scanner) str() error {
 	s.copy()
 	for s.at < len(s.text) {
-		switch b := s.text[s.at]; {
-		case b == '"':
+		plain := s.at
+		for s.at < len(s.text) && s.text[s.at] >= ' ' && s.text[s.at] != '"' && s.text[s.at] != '\\' {
+			s.at++
+		}
+		s.out = append(s.out, s.text[plain:s.at]...)
+		if s.at == len(s.text) {
+			break
+		}
+		switch b := s.text[s.at]; b {
+		case '"':
 			s.copy()
 			return nil
-		case b == '\\':
-			s.copy()
-			if s.at >= len(s.text) {
-				return ErrTruncated
+		case '\\':
+			if err := s.escape(); err != nil {
+				return err
 			}
-			s.copy()
-		case b < 0x20:
+		default:
 			s.out = fmt.Appendf(s.out, `\u%04x`, b)
 			s.at++
-		default:
-			s.copy()
 		}
 	}
 	return ErrTruncated
+}
+
+// escape reads a backslash and what it stands before. \' is a plain quote,
+// which needs no backslash and means nothing else.
+func (s *scanner) escape() error {
+	rest := s.text[s.at+1:]
+	if rest == "" {
+		return ErrTruncated
+	}
+	switch rest[0] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		s.copy()
+		s.copy()
+		return nil
+	case '\'':
+		s.at++
+		s.copy()
+		return nil
+	case 'u':
+		return s.unicode(rest[1:])
+	}
+	s.at++
+	return s.wrong(`an escaped character (a backslash itself is written \\)`)
+}
+
+// unicode reads the four hexadecimal digits of an escape.
+func (s *scanner) unicode(digits string) error {
+	for i := range 4 {
+		if i >= len(digits) {
+			return ErrTruncated
+		}
+		if !strings.ContainsRune("0123456789abcdefABCDEF", rune(digits[i])) {
+			s.at += len(`\u`) + i
+			return s.wrong("a hexadecimal digit")
+		}
+	}
+	s.out = append(s.out, s.text[s.at:s.at+len(`\uXXXX`)]...)
+	s.at += len(`\uXXXX`)
+	return nil
 }
 
 // word reads a number, true, false or null.
@@ -168,7 +253,7 @@ func (s *scanner) word() error {
 	}
 	word := s.text[start:s.at]
 	if s.at >= len(s.text) {
-		return ErrTruncated // nothing stands alone: a word is inside a list or an object
+		return ErrTruncated // a word stands inside an object or a list
 	}
 	if !json.Valid([]byte(word)) {
 		s.at = start

@@ -95,13 +95,3 @@ func TestErrorDetails(t *testing.T) {
 		}
 	}
 }
-
-func TestLadders(t *testing.T) {
-	var l model.Ladder
-	l.Keep("a", 0)
-	l.Keep("a", 2)
-	l.Keep("a", 1)
-	if l.At("a") != 2 || l.At("b") != 0 {
-		t.Errorf("a is at %d, b at %d", l.At("a"), l.At("b"))
-	}
-}

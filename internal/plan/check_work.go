@@ -1,32 +1,31 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
 
 // work holds what steps do to the tools, strategies and contracts there are.
 func (c *checker) work() {
-	for _, s := range c.plan.Steps {
-		c.tool(s)
+	for i, s := range c.plan.Steps {
+		c.references(i, s)
+		c.tool(i, s)
 		if s.Strategy != "" && !slices.Contains(c.rules.Strategies, s.Strategy) {
-			c.add(CodeUnknownStrategy, []string{s.ID}, nil,
-				"Step %s asks for the strategy %q; a step can use: %s. Leave strategy out.", s.ID, Short(string(s.Strategy), 80), c.strategyList())
+			c.add(CodeUnknownStrategy, []int{i}, nil, "Step %s asks for the strategy %q; a step can use: %s. Leave strategy out or use one of those.",
+				c.name(i), Short(string(s.Strategy), mostQuoted), c.strategyList())
 		}
 		if s.Contract != nil && c.rules.CheckContract != nil {
 			for _, problem := range c.rules.CheckContract(*s.Contract) {
-				c.add(CodeBadContract, []string{s.ID}, nil, "The contract of step %s cannot be held: %s. Mend it or leave it out.", s.ID, problem)
+				c.add(CodeBadContract, []int{i}, nil, "The contract of step %s cannot be held: %s. Mend it or leave it out.",
+					c.name(i), strings.TrimSuffix(problem, "."))
 			}
 		}
 	}
 }
 
 func (c *checker) strategyList() string {
-	if len(c.rules.Strategies) == 0 {
-		return "none"
-	}
 	names := make([]string, len(c.rules.Strategies))
 	for i, s := range c.rules.Strategies {
 		names[i] = string(s)
@@ -34,28 +33,84 @@ func (c *checker) strategyList() string {
 	return list(names)
 }
 
-func (c *checker) tool(s Step) {
-	c.references(s)
+func (c *checker) tool(i int, s Step) {
 	if s.Tool == "" {
-		if len(s.Input) > 0 && string(s.Input) != "null" {
-			c.add(CodeBadToolInput, []string{s.ID}, nil,
-				"Step %s has an input and no tool. Name the tool that the input is for, or leave input out.", s.ID)
+		if !nothing(s.Input) {
+			c.add(CodeBadToolInput, []int{i}, c.useTool(i, "", "Leave out the input of %s", c.name(i)),
+				"Step %s has an input and no tool. Name the tool that the input is for, or leave input out.", c.name(i))
 		}
 		return
 	}
-	at := slices.IndexFunc(c.rules.Tools, func(t ToolRule) bool { return t.Name == s.Tool })
-	if at < 0 {
-		none := ""
-		c.add(CodeUnknownTool, []string{s.ID}, &Mend{Label: fmt.Sprintf("Let an agent carry out %s", s.ID), Step: s.ID, Tool: &none},
-			"Step %s uses the tool %q, which is not there. The tools are: %s. Use one of them, or leave tool out so that an agent carries the step out.",
-			s.ID, Short(s.Tool, 80), c.toolList())
+	t := c.toolNamed(s.Tool)
+	if t == nil {
+		c.unknownTool(i, s.Tool)
 		return
 	}
-	if check := c.rules.Tools[at].CheckInput; check != nil {
-		for _, problem := range check(s.Input) {
-			c.add(CodeBadToolInput, []string{s.ID}, nil, "The input of step %s does not fit the tool %s: %s.", s.ID, s.Tool, strings.TrimSuffix(problem, "."))
+	if t.CheckInput == nil {
+		return
+	}
+	for _, problem := range t.CheckInput(s.Input) {
+		c.add(CodeBadToolInput, []int{i}, nil, "The input of step %s does not fit the tool %s: %s.", c.name(i), s.Tool, strings.TrimSuffix(problem, "."))
+	}
+}
+
+// nothing says whether an input holds nothing: none, null or an empty object.
+func nothing(input json.RawMessage) bool {
+	if len(input) == 0 {
+		return true
+	}
+	bare := strings.Join(strings.Fields(string(input)), "")
+	return bare == "" || bare == "null" || bare == "{}"
+}
+
+func (c *checker) unknownTool(i int, name string) {
+	what := "Use one of them, or leave tool out so that an agent carries the step out."
+	mend := c.useTool(i, "", "Let an agent carry out %s", c.name(i))
+	if like := c.toolLike(name); like != "" {
+		what = "Write " + like + "."
+		mend = c.useTool(i, like, "Use %s in %s", like, c.name(i))
+	}
+	c.add(CodeUnknownTool, []int{i}, mend, "Step %s uses the tool %q, which is not there. The tools are: %s. %s",
+		c.name(i), Short(name, mostQuoted), c.toolList(), what)
+}
+
+// useTool is the edit that gives a step a tool.
+func (c *checker) useTool(i int, tool, label string, args ...any) *Mend {
+	if !c.editable(i) {
+		return nil
+	}
+	return &Mend{Label: fmt.Sprintf(label, args...), Step: c.plan.Steps[i].ID, Tool: &tool}
+}
+
+// toolNamed returns the tool of that name, or nil.
+func (c *checker) toolNamed(name string) *ToolRule {
+	if c.tools == nil {
+		c.tools = make(map[string]*ToolRule, len(c.rules.Tools))
+		for i := range c.rules.Tools {
+			c.tools[c.rules.Tools[i].Name] = &c.rules.Tools[i]
 		}
 	}
+	return c.tools[name]
+}
+
+// toolLike returns the one tool whose name differs by case and marks only.
+func (c *checker) toolLike(name string) string {
+	found := ""
+	for _, t := range c.rules.Tools {
+		if bare(t.Name) != bare(name) {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = t.Name
+	}
+	return found
+}
+
+// bare is a name without case and marks.
+func bare(name string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(Short(name, mostQuoted)))
 }
 
 func (c *checker) toolList() string {
@@ -66,42 +121,54 @@ func (c *checker) toolList() string {
 	return list(names)
 }
 
-// references holds that a step refers only to results that it will be given.
-func (c *checker) references(s Step) {
-	refs, err := References(s.Input)
+// references holds that a step refers only to results that it will be given,
+// in the one form that is filled in.
+func (c *checker) references(i int, s Step) {
+	found, err := mentions(s.Input)
 	if err != nil {
-		c.add(CodeBadToolInput, []string{s.ID}, nil, "The input of step %s cannot be read: %v.", s.ID, err)
+		c.add(CodeBadToolInput, []int{i}, nil, "The input of step %s cannot be read: %v.", c.name(i), err)
 		return
 	}
-	c.foreign(s)
-	told := map[string]bool{}
-	for _, ref := range refs {
-		if slices.Contains(s.DependsOn, ref.Step) || told[ref.Step] {
-			continue
+	for _, text := range found.broken {
+		c.add(CodeBadReference, []int{i}, nil,
+			"The input of step %s has %q, which cannot be read as a reference. Write ${step} for a result, or ${step.key} for a value in it.", c.name(i), text)
+	}
+	if len(found.refs)+len(found.foreign) == 0 {
+		return
+	}
+	told := make(map[string]bool, len(s.DependsOn))
+	for _, id := range s.DependsOn {
+		told[id] = true
+	}
+	for _, ref := range found.refs {
+		if !told[ref.Step] {
+			told[ref.Step] = true
+			c.reference(i, ref)
 		}
-		told[ref.Step] = true
-		if _, known := c.graph.index[ref.Step]; !known || ref.Step == s.ID {
-			c.add(CodeBadReference, []string{s.ID}, nil,
-				"The input of step %s refers to %s, and %q is not another step of the plan. The ids are %s.", s.ID, ref, Short(ref.Step, 80), c.idList())
-			continue
+	}
+	for _, f := range found.foreign {
+		if _, known := c.graph.index[f.step]; known && !told[f.text] {
+			told[f.text] = true
+			c.add(CodeBadReference, []int{i}, nil,
+				"The input of step %s has %s, which would be sent as it stands. Write ${%s} for the result of step %s, and name %s in depends_on.",
+				c.name(i), f.text, f.step, f.step, f.step)
 		}
-		deps := slices.Concat(s.DependsOn, []string{ref.Step})
-		c.add(CodeBadReference, []string{s.ID},
-			&Mend{Label: fmt.Sprintf("Make %s depend on %s", s.ID, ref.Step), Step: s.ID, DependsOn: &deps},
-			"The input of step %s refers to %s, but %s is not in its depends_on. Set its depends_on to [%s].", s.ID, ref, ref.Step, quoted(deps))
 	}
 }
 
-// foreignPattern is how other planners write references (ReWOO: #E1).
-var foreignPattern = regexp.MustCompile(`#([A-Za-z][A-Za-z0-9_-]{0,63})`)
-
-// foreign reports a mention of a step in a form that is not filled in here, so
-// that no step runs on the raw text of a reference.
-func (c *checker) foreign(s Step) {
-	for _, m := range foreignPattern.FindAllStringSubmatch(string(s.Input), -1) {
-		if _, known := c.graph.index[m[1]]; known && m[1] != s.ID {
-			c.add(CodeBadReference, []string{s.ID}, nil,
-				"The input of step %s mentions %s, which is not a reference here. Write ${%s} and name %s in its depends_on.", s.ID, m[0], m[1], m[1])
-		}
+// reference reports a reference to a step that is not in depends_on.
+func (c *checker) reference(i int, ref Reference) {
+	s := c.plan.Steps[i]
+	written := Short(ref.String(), mostQuoted)
+	if _, known := c.graph.index[ref.Step]; !known || ref.Step == s.ID {
+		c.add(CodeBadReference, []int{i}, nil, "The input of step %s refers to %s, and %q is not another step of the plan. The ids are %s.",
+			c.name(i), written, ref.Step, c.idList())
+		return
 	}
+	var mend *Mend
+	if len(s.DependsOn) < c.room {
+		mend = c.depends(i, slices.Concat(s.DependsOn, []string{ref.Step}), "Make %s depend on %s", c.name(i), ref.Step)
+	}
+	c.add(CodeBadReference, []int{i}, mend,
+		"The input of step %s refers to %s, but %s is not in its depends_on. Add it there.", c.name(i), written, ref.Step)
 }

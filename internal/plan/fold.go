@@ -234,6 +234,18 @@ func (r *Run) admit(p Payload) error {
 		}
 	}
 	switch p := p.(type) {
+	case StepStarted:
+		return r.admitStart(p)
+	case StepToolCalled:
+		return r.admitAttempt(p.Step, p.Attempt)
+	case StepSucceeded:
+		return r.admitAttempt(p.Step, p.Attempt)
+	case StepFailed:
+		return r.admitAttempt(p.Step, p.Attempt)
+	case StepInvalid:
+		return r.admitAttempt(p.Step, p.Attempt)
+	case WaveStarted, WaveFinished, StepReset:
+		return r.admitSteps(p)
 	case PlanProposed:
 		return r.admitVersion(p.Version)
 	case PlanEdited:
@@ -250,11 +262,51 @@ func (r *Run) admit(p Payload) error {
 		if _, ok := r.Open[p.Call]; !ok {
 			return fmt.Errorf("call %q is not reserved", p.Call)
 		}
+	}
+	return nil
+}
+
+// admitStart holds that attempts are counted one by one, and that a step that
+// starts as soon as it is ready is filed under a wave that can be.
+func (r *Run) admitStart(p StepStarted) error {
+	if s := r.Step(p.Step); p.Attempt != s.Attempts+1 {
+		return fmt.Errorf("attempt %d at step %q after %d", p.Attempt, p.Step, s.Attempts)
+	}
+	if p.Wave < 1 || r.Options.Schedule == ScheduleReady && p.Wave > len(r.Steps) {
+		return fmt.Errorf("step %q in wave %d", p.Step, p.Wave)
+	}
+	return nil
+}
+
+// admitAttempt holds that what is told of a step is told of its attempt in
+// flight, never of one before.
+func (r *Run) admitAttempt(id string, attempt int) error {
+	if s := r.Step(id); attempt != s.Attempts {
+		return fmt.Errorf("attempt %d of step %q, which is at %d", attempt, id, s.Attempts)
+	}
+	return nil
+}
+
+// admitSteps holds that waves follow each other, and that there are the steps
+// that an event lists.
+func (r *Run) admitSteps(p Payload) error {
+	var steps []string
+	switch p := p.(type) {
+	case WaveStarted:
+		if r.WaveOpen || p.Wave != len(r.Waves)+1 {
+			return fmt.Errorf("wave %d starts after %d waves, the last of them open: %t", p.Wave, len(r.Waves), r.WaveOpen)
+		}
+		steps = p.Steps
+	case WaveFinished:
+		if !r.WaveOpen || p.Wave != len(r.Waves) {
+			return fmt.Errorf("wave %d finishes, and it is not the open one", p.Wave)
+		}
 	case StepReset:
-		for _, id := range p.Steps {
-			if r.Step(id) == nil {
-				return fmt.Errorf("no step %q", id)
-			}
+		steps = p.Steps
+	}
+	for _, id := range steps {
+		if r.Step(id) == nil {
+			return fmt.Errorf("no step %q", id)
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ func (g *graph) link(p Plan, named int) {
 	}
 	back, at := make([]int, len(all)), 0
 	for d, n := range count {
-		g.feeds[d] = back[at:at:at+n]
+		g.feeds[d] = back[at : at : at+n]
 		at += n
 	}
 	for i, needs := range g.needs {

@@ -255,6 +255,10 @@ func TestMendsComeToAValidPlan(t *testing.T) { // BEHAVIOUR 1.2: the message nam
 			if at < 0 {
 				return
 			}
+			if found[at].Code == plan.CodeCycle { // which edge is wrong, only a person knows
+				p = plan.Mend{Step: found[at].Steps[0], DependsOn: &[]string{}}.Apply(p)
+				continue
+			}
 			if found[at].Mend == nil {
 				rt.Fatalf("%s cannot be mended: %s", found[at].Code, found[at].Message)
 			}

@@ -1,10 +1,10 @@
 package planner
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -28,67 +28,128 @@ type Reading struct {
 func Read(text string) Reading {
 	raw, err := looseread.Find(text, isPlan)
 	if errors.Is(err, looseread.ErrNoJSON) {
-		// A lone object that is no plan is told about as such.
-		if any, anyErr := looseread.Find(text, nil); anyErr == nil && any[0] == '{' {
-			raw, err = any, nil
+		// Something else that may be meant as the answer is told about as such.
+		if other, otherErr := looseread.Find(text, isOther); !errors.Is(otherErr, looseread.ErrNoJSON) {
+			raw, err = other, otherErr
 		}
 	}
 	if err != nil {
 		return Reading{Violations: []plan.Violation{readingProblem(err)}, NoJSON: errors.Is(err, looseread.ErrNoJSON)}
 	}
 	r := &reader{}
-	steps, ok := r.unwrap(raw)
-	if !ok {
-		return Reading{Finalize: r.finalize, Violations: r.violations}
+	if list, ok := r.unwrap(raw); ok {
+		r.read(list)
+		r.resolve()
 	}
-	r.read(steps)
-	r.resolve()
 	return Reading{Plan: r.plan, Finalize: r.finalize, Mends: r.mends, Violations: r.violations}
 }
 
-// isPlan says whether a value can be meant as a plan.
-func isPlan(v json.RawMessage) bool {
-	if v[0] == '[' {
-		var list []json.RawMessage
-		if json.Unmarshal(v, &list) != nil {
-			return true // told as broken later
-		}
-		return len(list) == 0 || slices.ContainsFunc(list, func(e json.RawMessage) bool { return e[0] == '{' })
+// readingProblem turns an error of finding JSON into a violation.
+func readingProblem(err error) plan.Violation {
+	switch {
+	case errors.Is(err, looseread.ErrTruncated):
+		return unreadable("The plan is cut off before its end. Write it whole, with shorter instructions or fewer steps.")
+	case errors.Is(err, looseread.ErrNoJSON):
+		return unreadable("There is no JSON in the answer. Answer with the plan as one JSON object and nothing else.")
 	}
-	_, _, ok := stepsIn(v)
-	return ok
+	return unreadable(fmt.Sprintf("The plan cannot be read: %v. Write it again as one JSON object.", err))
 }
 
-// stepsIn finds the steps of an object: its own, those of the one plan in it,
-// or that it finalizes.
-func stepsIn(raw json.RawMessage) (steps json.RawMessage, finalize, ok bool) {
+func unreadable(message string, steps ...string) plan.Violation {
+	if steps == nil {
+		steps = []string{}
+	}
+	return plan.Violation{Code: plan.CodeUnreadable, Steps: steps, Message: message}
+}
+
+// isPlan says whether a value between prose can be meant as the plan.
+func isPlan(v json.RawMessage) bool {
+	if v[0] == '[' {
+		return slices.ContainsFunc(listOf(v), func(e json.RawMessage) bool { return e[0] == '{' })
+	}
+	o := objectOf(v)
+	return holdsPlan(o) || len(wrapped(o)) > 0
+}
+
+// isOther says whether a value that is no plan can be meant as the answer.
+func isOther(v json.RawMessage) bool { return v[0] == '{' || string(v) == "[]" }
+
+func listOf(raw json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	return list
+}
+
+func objectOf(raw json.RawMessage) object {
 	var o map[string]json.RawMessage
 	if json.Unmarshal(raw, &o) != nil {
-		return nil, false, false
+		return nil
 	}
-	_ = json.Unmarshal(o["finalize"], &finalize) // anything but true is no wish to finalize
-	if s, has := o["steps"]; has {
-		return s, finalize, true
+	return o
+}
+
+// object is a JSON object whose keys are read whatever their case and marks:
+// depends_on is dependsOn, too.
+type object map[string]json.RawMessage
+
+// plainKey is a key without case and marks.
+func plainKey(key string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
+}
+
+// get returns the value of a key, nil when it is not there or null, and the
+// keys that are spellings of it.
+func (o object) get(name string) (value json.RawMessage, spelled []string) {
+	if v, ok := o[name]; ok {
+		value = v
 	}
-	for _, wrapper := range []string{"plan", "result", "output", "tasks"} {
-		inner, has := o[wrapper]
-		if !has || len(inner) == 0 {
-			continue
-		}
-		if inner[0] == '[' {
-			return inner, finalize, true
-		}
-		if s, fin, ok := stepsIn(inner); ok {
-			return s, finalize || fin, true
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if plainKey(key) == plainKey(name) {
+			spelled = append(spelled, key)
+			if value == nil {
+				value = o[key]
+			}
 		}
 	}
-	return nil, finalize, finalize
+	if string(value) == "null" {
+		value = nil
+	}
+	return value, spelled
+}
+
+// holdsPlan says whether an object is the plan itself.
+func holdsPlan(o object) bool {
+	_, steps := o.get("steps")
+	_, finalize := o.get("finalize")
+	return len(steps)+len(finalize) > 0
+}
+
+// wrapped lists the keys under which an object that is no plan holds one.
+func wrapped(o object) []string {
+	var keys []string
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if v := o[key]; holdsPlan(objectOf(v)) || holdsSteps(v) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// holdsSteps says whether a value is a list with a step in it.
+func holdsSteps(v json.RawMessage) bool {
+	return slices.ContainsFunc(listOf(v), func(e json.RawMessage) bool {
+		o := objectOf(e)
+		return o["id"] != nil || o["instruction"] != nil || o["depends_on"] != nil
+	})
 }
 
 // reader gathers one reading.
 type reader struct {
 	plan       plan.Plan
 	titles     []string // by step: what it is called beside its id, or ""
+	extra      []object // by step: what its other keys say
 	finalize   bool
 	mends      []string
 	violations []plan.Violation
@@ -98,191 +159,99 @@ func (r *reader) wrong(steps []string, format string, args ...any) {
 	r.violations = append(r.violations, unreadable(fmt.Sprintf(format, args...), steps...))
 }
 
-// unwrap finds the list of steps.
+// unwrap finds the list of steps, and reads what stands beside it. It says
+// false when there is none.
 func (r *reader) unwrap(raw json.RawMessage) ([]json.RawMessage, bool) {
-	if raw[0] == '{' {
-		steps, finalize, ok := stepsIn(raw)
-		r.finalize = finalize
-		if ok && steps == nil {
-			return nil, false // finalizes and has no steps
-		}
-		if !ok {
-			r.wrong(nil, `The answer is an object without "steps". Write {"steps": […]}.`)
-			return nil, false
-		}
-		var o struct {
-			Deliverable string `json:"deliverable"`
-		}
-		if json.Unmarshal(raw, &o) == nil {
-			r.plan.Deliverable = o.Deliverable
-		}
-		raw = steps
+	if raw[0] == '[' {
+		return listOf(raw), true
 	}
-	var list []json.RawMessage
-	if err := json.Unmarshal(raw, &list); err != nil || string(raw) == "null" {
+	o := r.flat(objectOf(raw))
+	others := slices.DeleteFunc(wrapped(o), func(key string) bool { return plainKey(key) == "steps" })
+	if len(others) > 0 {
+		r.wrong(nil, `The answer has more than one list of steps (under %s). Write one plan, {"steps": […]}.`, strings.Join(shortened(others), ", "))
+	}
+	if !holdsPlan(o) {
+		if len(others) == 0 {
+			r.wrong(nil, `The answer is an object without "steps". Write {"steps": […]}.`)
+		}
+		return nil, false
+	}
+	return r.unwrapPlan(o)
+}
+
+// flat takes a plan out of its one wrapper, and puts what stands around it
+// beside it.
+func (r *reader) flat(o object) object {
+	inside := wrapped(o)
+	if _, has := o.get("steps"); len(has) > 0 || len(inside) != 1 {
+		return o
+	}
+	wrapper := inside[0]
+	out := maps.Clone(o)
+	delete(out, wrapper)
+	if o[wrapper][0] == '[' {
+		out["steps"] = o[wrapper]
+		return out
+	}
+	inner := objectOf(o[wrapper])
+	for _, key := range []string{"deliverable", "finalize"} {
+		outside, spelled := out.get(key)
+		if within, _ := inner.get(key); outside != nil && within != nil && string(outside) != string(within) {
+			r.wrong(nil, "%s stands in the plan and beside it, and differs. Write it once.", strings.Join(shortened(spelled), ", "))
+		}
+	}
+	maps.Copy(out, inner)
+	return out
+}
+
+// unwrapPlan reads the object that is the plan itself.
+func (r *reader) unwrapPlan(o object) ([]json.RawMessage, bool) {
+	if v := r.field(o, "deliverable", nil, "The plan"); v != nil {
+		id, ok := idOf(v)
+		if !ok && string(v) != `""` {
+			r.wrong(nil, "The deliverable is not the id of a step. Write an id or leave it out.")
+		}
+		r.plan.Deliverable = id
+	}
+	switch v := r.field(o, "finalize", nil, "The plan"); string(v) {
+	case "true":
+		r.finalize = true
+	case "", "false":
+	default:
+		r.wrong(nil, `"finalize" is neither true nor false. Write {"finalize": true} or leave it out.`)
+	}
+	raw := r.field(o, "steps", nil, "The plan")
+	list := listOf(raw)
+	switch {
+	case r.finalize && (raw == nil || string(raw) == "[]"):
+		return nil, false
+	case r.finalize:
+		r.wrong(nil, `The answer both finalizes and has steps. Write {"finalize": true} alone, or the steps without it.`)
+		return list, list != nil
+	case list == nil:
 		r.wrong(nil, `"steps" is not a list. Write {"steps": [{"id": …, "instruction": …, "depends_on": […]}, …]}.`)
 		return nil, false
 	}
 	return list, true
 }
 
-func (r *reader) read(list []json.RawMessage) {
-	for i, raw := range list {
-		var o map[string]json.RawMessage
-		if json.Unmarshal(raw, &o) != nil || o == nil {
-			r.wrong(nil, "Step %d is not an object. Write each step as an object with id, instruction and depends_on.", i+1)
-			continue
-		}
-		r.step(i, o)
+// field returns the value of a key, nil when it is not there or null. Two
+// spellings of one key are ambiguous.
+func (r *reader) field(o object, name string, steps []string, whose string) json.RawMessage {
+	v, spelled := o.get(name)
+	if len(spelled) > 1 {
+		r.wrong(steps, "%s has the keys %s, which mean the same. Write %s only.", whose, strings.Join(shortened(spelled), ", "), name)
 	}
+	return v
 }
 
-// step reads one step. Keys that say nothing about the work are passed over.
-func (r *reader) step(i int, o map[string]json.RawMessage) {
-	id, ok := idOf(o["id"])
-	if !ok {
-		r.wrong(nil, "Step %d has no id that can be read. Give each step an id of its own, as \"s%d\".", i+1, i+1)
-	}
-	s := plan.Step{ID: id}
-	for _, inner := range []string{"steps", "substeps", "sub_steps", "subtasks", "children"} {
-		if v, has := o[inner]; has && string(v) != "null" && string(v) != "[]" {
-			r.wrong(ids(id), "Step %s has steps of its own under %q. Write all steps in one list, joined by depends_on.", name(id, i), inner)
-		}
-	}
-	s.Instruction = r.text(o, "instruction", id, i)
-	s.Tool = r.text(o, "tool", id, i)
-	s.DependsOn = r.dependencies(o["depends_on"], id, i)
-	if v, has := o["input"]; has && string(v) != "null" {
-		s.Input = v
-		if s.Tool == "" && string(v) == "{}" {
-			s.Input = nil
-		}
-	}
-	if v, has := o["contract"]; has && string(v) != "null" {
-		d := json.NewDecoder(bytes.NewReader(v))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&s.Contract); err != nil {
-			r.wrong(ids(id), `The contract of step %s cannot be read. Write {"required": ["key"], "checks": ["key > 0"]} or leave it out.`, name(id, i))
-		}
-	}
-	if v, has := o["strategy"]; has && string(v) != "null" {
-		s.Strategy = plan.Strategy(r.text(o, "strategy", id, i))
-	}
-	title := ""
-	_ = json.Unmarshal(o["title"], &title) // a title that is no text names nothing
-	r.plan.Steps = append(r.plan.Steps, s)
-	r.titles = append(r.titles, title)
-}
+// mostQuoted is how much of a foreign text, in characters, a message repeats.
+const mostQuoted = 80
 
-// text reads a key that must be a text where it is there.
-func (r *reader) text(o map[string]json.RawMessage, key, id string, i int) string {
-	v, has := o[key]
-	if !has || string(v) == "null" {
-		return ""
+func shortened(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = fmt.Sprintf("%q", plan.Short(t, mostQuoted))
 	}
-	var text string
-	if json.Unmarshal(v, &text) != nil {
-		r.wrong(ids(id), "The %s of step %s is not a text. Write it in quotes.", key, name(id, i))
-	}
-	return text
-}
-
-func (r *reader) dependencies(raw json.RawMessage, id string, i int) []string {
-	if len(raw) == 0 || string(raw) == "null" {
-		return []string{}
-	}
-	list := []json.RawMessage{raw}
-	if raw[0] == '[' {
-		if json.Unmarshal(raw, &list) != nil {
-			return []string{} // it was read as JSON before
-		}
-	}
-	deps := make([]string, 0, len(list))
-	for _, v := range list {
-		dep, ok := idOf(v)
-		if !ok {
-			dep, ok = idIn(v)
-		}
-		if !ok {
-			r.wrong(ids(id), "depends_on of step %s holds %s, which names no step. Write a list of ids, as [\"s1\", \"s2\"].", name(id, i), plan.Short(string(v), 80))
-			continue
-		}
-		deps = append(deps, dep)
-	}
-	return deps
-}
-
-// idOf reads an id, which may be written as a number.
-func idOf(raw json.RawMessage) (string, bool) {
-	var text string
-	if json.Unmarshal(raw, &text) == nil && strings.TrimSpace(text) != "" {
-		return strings.TrimSpace(text), true
-	}
-	var n json.Number
-	if json.Unmarshal(raw, &n) == nil && n != "" && len(raw) > 0 && raw[0] != '"' {
-		return n.String(), true
-	}
-	return "", false
-}
-
-// idIn reads an object that names a step by "id" or "step".
-func idIn(raw json.RawMessage) (string, bool) {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(raw, &o) != nil {
-		return "", false
-	}
-	if id, ok := idOf(o["id"]); ok {
-		return id, true
-	}
-	return idOf(o["step"])
-}
-
-// resolve turns dependencies that are written as a title, or in other case,
-// into the ids they mean, where exactly one step can be meant.
-func (r *reader) resolve() {
-	known := make(map[string]bool, len(r.plan.Steps))
-	for _, s := range r.plan.Steps {
-		known[s.ID] = true
-	}
-	for i := range r.plan.Steps {
-		s := &r.plan.Steps[i]
-		for k, dep := range s.DependsOn {
-			if known[dep] {
-				continue
-			}
-			meant := r.meant(dep)
-			if len(meant) != 1 || meant[0] == s.ID {
-				continue // the check reports it
-			}
-			r.mends = append(r.mends, fmt.Sprintf("Step %s depends on %q, read as %s.", s.ID, plan.Short(dep, 80), meant[0]))
-			s.DependsOn[k] = meant[0]
-		}
-	}
-}
-
-// meant lists the ids of the steps that a name can mean.
-func (r *reader) meant(dep string) []string {
-	var found []string
-	for i, s := range r.plan.Steps {
-		if strings.EqualFold(s.ID, dep) || r.titles[i] != "" && strings.EqualFold(strings.TrimSpace(r.titles[i]), dep) ||
-			strings.EqualFold(strings.TrimSpace(s.Instruction), dep) {
-			found = append(found, s.ID)
-		}
-	}
-	return found
-}
-
-func ids(id string) []string {
-	if id == "" {
-		return nil
-	}
-	return []string{id}
-}
-
-// name is how a message calls a step.
-func name(id string, i int) string {
-	if id == "" {
-		return fmt.Sprintf("number %d", i+1)
-	}
-	return plan.Short(id, 80)
+	return out
 }

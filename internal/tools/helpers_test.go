@@ -50,7 +50,7 @@ func mentions(t *testing.T, text string, words ...string) {
 	t.Helper()
 	for _, w := range words {
 		if !strings.Contains(text, w) {
-			t.Errorf("%q does not mention %q", text, w)
+			t.Errorf("%.2000q does not mention %q", text, w)
 		}
 	}
 }

@@ -70,3 +70,14 @@ func TestAReplacedNodeKeepsTheFocus(t *testing.T) {
 	b.await("document.querySelector('#node-s2').dataset.status === 'succeeded'")
 	b.await("document.activeElement.id === 'node-s2'")
 }
+
+// BEHAVIOUR 11: nothing is lost. A check that begins while a button's answer is
+// on its way must not take the button's request back.
+func TestACheckDoesNotTakeAButtonBack(t *testing.T) {
+	b := open(t, 1280, 900)
+	b.show("edit")
+	eval[bool](b, `document.querySelector('#op-add').click(),
+		document.querySelector('#editor').dispatchEvent(new Event('change', {bubbles: true})), true`)
+	b.await("document.activeElement.id === 'instruction-4'")
+	b.silent("edit")
+}

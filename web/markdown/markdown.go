@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"html"
 	"regexp"
+	"strings"
 
 	"github.com/a-h/templ"
 	"github.com/microcosm-cc/bluemonday"
@@ -49,6 +50,12 @@ func (r *Renderer) HTML(text string) string {
 }
 
 // policy lists every element and attribute that a text may become.
+// Text returns what the Markdown says, on one line and without any markup.
+func (r *Renderer) Text(text string) string {
+	plain := html.UnescapeString(bluemonday.StrictPolicy().Sanitize(r.HTML(text)))
+	return strings.Join(strings.Fields(plain), " ")
+}
+
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(

@@ -137,3 +137,16 @@ func BenchmarkAnswer(b *testing.B) {
 		r.HTML(text)
 	}
 }
+
+func TestTextIsWhatItSays(t *testing.T) {
+	for in, want := range map[string]string{
+		"**Quillhaven** is the *densest*":     "Quillhaven is the densest",
+		"# Title\n\n- one\n- two":             "Title one two",
+		"a < b & c <script>alert(1)</script>": "a < b & c alert(1)",
+		"":                                    "",
+	} {
+		if got := New().Text(in); got != want {
+			t.Errorf("Text(%q) = %q, want %q", in, got, want)
+		}
+	}
+}

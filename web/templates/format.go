@@ -38,11 +38,11 @@ func Duration(d time.Duration) string {
 		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
 	case d < 59950*time.Millisecond:
 		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
-	case d < time.Hour:
+	case d.Round(time.Second) < time.Hour:
 		s := int(d.Round(time.Second).Seconds())
 		return fmt.Sprintf("%d min %02d s", s/60, s%60)
 	default:
-		m := int(d.Minutes())
+		m := int(d.Round(time.Second).Minutes())
 		return fmt.Sprintf("%d h %02d min", m/60, m%60)
 	}
 }

@@ -24,6 +24,7 @@ func TestFormats(t *testing.T) {
 		"seconds":        {Duration(6200 * time.Millisecond), "6.2 s"},
 		"almost minute":  {Duration(59960 * time.Millisecond), "1 min 00 s"},
 		"minutes":        {Duration(185 * time.Second), "3 min 05 s"},
+		"almost an hour": {Duration(time.Hour - 300*time.Millisecond), "1 h 00 min"},
 		"hours":          {Duration(127 * time.Minute), "2 h 07 min"},
 		"clock went":     {Duration(-time.Second), "0 ms"},
 		"now":            {Age(3 * time.Second), "just now"},

@@ -12,7 +12,7 @@ import (
 	"planwave/internal/plan"
 )
 
-func TestCitiesInATest(t *testing.T) {
+func TestCitiesInAText(t *testing.T) {
 	for text, want := range map[string]string{
 		"Which of Brindlemoor, Quillhaven and Tarnby is old?": "Brindlemoor|Quillhaven|Tarnby",
 		"is tarnby older than ASHWICK":                        "Tarnby|Ashwick",

@@ -150,7 +150,7 @@ func (c *Client) configured(req model.Request, form int) *genai.GenerativeModel 
 	m := c.genai.GenerativeModel(req.Model)
 	m.Tools = toolsOf(req.Tools)
 	if req.MaxOutputTokens > 0 {
-		m.SetMaxOutputTokens(int32(min(req.MaxOutputTokens, 1<<30))) //nolint:gosec // bounded here
+		m.SetMaxOutputTokens(int32(min(req.MaxOutputTokens, 1<<30)))
 	}
 	system := req.System
 	if s := req.Schema; s != nil {

@@ -199,7 +199,7 @@ func failuresAreCharged(t *testing.T, s Subject) {
 
 // fails asks and holds that the failure has the kind, a message that says
 // something, and the key nowhere.
-func (s Subject) fails(t *testing.T, m model.Model, kind model.Kind) *model.Error {
+func (s Subject) fails(t *testing.T, m model.Model, kind model.Kind) model.Error {
 	t.Helper()
 	resp, err := m.Generate(t.Context(), ask("Hi"))
 	e := failure(t, err)
@@ -209,7 +209,7 @@ func (s Subject) fails(t *testing.T, m model.Model, kind model.Kind) *model.Erro
 	if len(e.Message) < len("It went wrong.") || strings.Contains(e.Error()+e.Shown().Error(), Key) {
 		t.Errorf("the message is %q", e.Error())
 	}
-	return e
+	return *e
 }
 
 func failure(t *testing.T, err error) *model.Error {

@@ -99,8 +99,11 @@ func (in openaiRequest) form(asked *Asked) error {
 			Name string `json:"name"`
 		} `json:"function"`
 	}
-	if len(in.ToolChoice) == 0 || json.Unmarshal(in.ToolChoice, &choice) != nil {
+	if len(in.ToolChoice) == 0 {
 		return nil
+	}
+	if err := json.Unmarshal(in.ToolChoice, &choice); err != nil {
+		return fmt.Errorf("tool_choice is %s: %w", in.ToolChoice, err)
 	}
 	at := slices.IndexFunc(asked.Tools, func(t model.Tool) bool { return t.Name == choice.Function.Name })
 	if at < 0 || choice.Type != "function" {

@@ -8,8 +8,9 @@ const learn = (el) => { skew = Math.max(skew, Number(el.dataset.now) - Date.now(
 const now = () => Date.now() + (Number.isFinite(skew) ? skew : 0)
 
 export function duration(ms) {
-  const s = Math.max(0, ms) / 1000
-  if (s < 59.95) return s.toFixed(1) + ' s'
+  const exact = Math.max(0, ms) / 1000
+  if (exact < 59.95) return exact.toFixed(1) + ' s'
+  const s = Math.round(exact)
   const two = (n) => String(Math.floor(n)).padStart(2, '0')
   if (s < 3600) return `${Math.floor(s / 60)} min ${two(s % 60)} s`
   return `${Math.floor(s / 3600)} h ${two(s % 3600 / 60)} min`

@@ -38,16 +38,15 @@ function byKeyboard(e) {
   }
 }
 
-// A button of the editor goes before what is being typed: htmx gives up the check that is on its way (hx-sync), and none is
-// begun until the new form is there.
+// A button of the editor goes before what is being typed: htmx gives up the check that is on its way (hx-sync). While the
+// button's answer is awaited no check is begun, and it is stopped before hx-sync could take back the button's request.
+function checking(e) {
+  if (e.target.id === 'editor' && e.target.dataset.busy) e.preventDefault()
+}
+
 function editing(e) {
   const form = e.target.closest?.('#editor')
-  if (!form) return
-  if (e.target === form) {
-    if (form.dataset.busy) e.preventDefault()
-    return
-  }
-  form.dataset.busy = '1'
+  if (form && e.target !== form) form.dataset.busy = '1'
 }
 
 // Leaving with unsaved changes asks first.
@@ -66,6 +65,7 @@ export function start() {
   document.addEventListener('submit', once)
   document.addEventListener('keydown', byKeyboard)
   addEventListener('pageshow', () => document.querySelectorAll('[data-sent]').forEach((f) => delete f.dataset.sent))
+  document.addEventListener('htmx:confirm', checking)
   document.addEventListener('htmx:beforeRequest', editing)
   document.addEventListener('htmx:afterRequest', (e) => { if (e.target.id !== 'editor') delete e.target.closest?.('#editor')?.dataset.busy })
   document.addEventListener('input', (e) => { const f = e.target.closest('#editor'); if (f) f.dataset.changed = 'true' })

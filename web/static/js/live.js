@@ -5,7 +5,11 @@ let last = 0
 
 const offline = (is) => { document.getElementById('offline').hidden = !is }
 
+// asleep stands in for the connection that a hidden page does not open.
+const asleep = () => Object.assign(new EventTarget(), { readyState: EventSource.CLOSED, close() {} })
+
 function open(url) {
+  if (document.hidden) return (source = asleep())
   const es = new EventSource(url, { withCredentials: true })
   source = es
   es.addEventListener('patch', (e) => { last = Math.max(last, Number(e.lastEventId) || 0) })
@@ -68,6 +72,13 @@ function show(e) {
   if (by?.matches('.node, .step-link')) document.getElementById('panel').scrollIntoView({ block: 'nearest' })
 }
 
+// answered takes away what a refusal said once a person's next request succeeds; what the page asks by itself leaves it.
+function answered(e) {
+  if (!e.detail.successful) return
+  offline(false)
+  if (!e.detail.requestConfig.elt.matches('#nudge, [data-poll]')) document.getElementById('flash').replaceChildren()
+}
+
 export function start() {
   htmx.createEventSource = open
   document.addEventListener('toggle', (e) => {
@@ -84,6 +95,6 @@ export function start() {
   addEventListener('pagehide', pause)
   addEventListener('pageshow', (e) => { if (e.persisted) resume() })
   document.addEventListener('htmx:sendError', () => offline(true))
-  document.addEventListener('htmx:afterRequest', (e) => { if (e.detail.successful) { offline(false); document.getElementById('flash').replaceChildren() } })
+  document.addEventListener('htmx:afterRequest', answered)
   document.addEventListener('htmx:beforeRequest', (e) => { if (document.hidden && e.target.hasAttribute('data-poll')) e.preventDefault() })
 }

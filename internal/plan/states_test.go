@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"cmp"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// edge is one arrow of a drawing.
+type edge struct{ from, to, event string }
+
+func (e edge) String() string { return e.from + " --> " + e.to + ": " + e.event }
+
+func compareEdges(a, b edge) int { return cmp.Compare(a.String(), b.String()) }
+
+// drawn returns the arrows with an event of the section of docs/states.md, and
+// the events that its sentence before the drawing tells of.
+func drawn(t *testing.T, section string) (edges []edge, told []string) {
+	t.Helper()
+	b, err := os.ReadFile("../../docs/states.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, ok := strings.Cut(string(b), "\n## "+section+"\n")
+	if !ok {
+		t.Fatalf("docs/states.md has no section %s", section)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	prose, drawing, ok := strings.Cut(text, "```mermaid\n")
+	if !ok {
+		t.Fatalf("section %s has no drawing", section)
+	}
+	arrow := regexp.MustCompile(`^  (\S+) --> (\S+): (\S+)$`)
+	for line := range strings.Lines(drawing) {
+		if m := arrow.FindStringSubmatch(strings.TrimRight(line, "\n")); m != nil {
+			edges = append(edges, edge{m[1], m[2], m[3]})
+		}
+	}
+	for _, m := range regexp.MustCompile("`([a-z]+\\.[a-z_]+)`").FindAllStringSubmatch(prose, -1) {
+		told = append(told, m[1])
+	}
+	slices.SortFunc(edges, compareEdges)
+	return edges, told
+}
+
+func compareDrawing(t *testing.T, drawing, code []edge) {
+	t.Helper()
+	slices.SortFunc(code, compareEdges)
+	for _, e := range code {
+		if !slices.Contains(drawing, e) {
+			t.Errorf("the code has what is not drawn: %s", e)
+		}
+	}
+	for _, e := range drawing {
+		if !slices.Contains(code, e) {
+			t.Errorf("drawn and not in the code: %s", e)
+		}
+	}
+	if len(slices.Compact(slices.Clone(drawing))) != len(drawing) {
+		t.Error("an arrow is drawn twice")
+	}
+}
+
+func statusName(s RunStatus) string { return cmp.Or(string(s), "[*]") }
+
+func TestTheDrawingOfRunsIsTrue(t *testing.T) {
+	drawing, told := drawn(t, "Runs")
+	var code []edge
+	for _, event := range EventTypes() {
+		if slices.Contains(told, string(event)) {
+			continue
+		}
+		for _, from := range statusFrom(event) {
+			to, changes := nextStatus(event)
+			if !changes {
+				to = from
+			}
+			code = append(code, edge{statusName(from), statusName(to), string(event)})
+		}
+	}
+	compareDrawing(t, drawing, code)
+}
+
+func TestEventsThatAreNotDrawnChangeNoStatus(t *testing.T) {
+	_, told := drawn(t, "Runs")
+	if len(told) != 4 {
+		t.Fatalf("told of are %q", told)
+	}
+	var going []RunStatus
+	for _, s := range RunStatuses() {
+		if !s.Ended() {
+			going = append(going, s)
+		}
+	}
+	for _, name := range told {
+		event := EventType(name)
+		if !slices.Contains(EventTypes(), event) {
+			t.Errorf("there is no event %s", name)
+		}
+		if got := statusFrom(event); !slices.Equal(got, going) {
+			t.Errorf("%s may come in %v, not in %v", name, got, going)
+		}
+		if to, changes := nextStatus(event); changes {
+			t.Errorf("%s leads to %s", name, to)
+		}
+	}
+}
+
+func TestTheDrawingOfStepsIsTrue(t *testing.T) {
+	drawing, told := drawn(t, "Steps")
+	if !slices.Equal(told, []string{"run.resumed", "step.reset"}) {
+		t.Errorf("told of are %q", told)
+	}
+	var code []edge
+	for _, event := range EventTypes() {
+		p := sample(t, event, "a", "")
+		_, from := stepFrom(p)
+		for _, status := range from {
+			r := runningRun(t)
+			s := r.Step("a")
+			s.Status = status
+			if status == StepStatusRunning {
+				s.Attempts = 1
+			}
+			if err := r.Apply(Event{Seq: r.Seq + 1, At: r.UpdatedAt, Data: p}); err != nil {
+				t.Errorf("%s of a step that is %s: %v", event, status, err)
+				continue
+			}
+			code = append(code, edge{string(status), string(r.Step("a").Status), string(event)})
+		}
+	}
+	compareDrawing(t, drawing, code)
+}
+
+func TestEveryEventMayComeSomewhere(t *testing.T) {
+	for _, event := range EventTypes() {
+		if len(statusFrom(event)) == 0 {
+			t.Errorf("%s may never come", event)
+		}
+		for _, status := range statusFrom(event) {
+			if status.Ended() {
+				t.Errorf("%s may come in a run that is %s", event, status)
+			}
+		}
+	}
+	if got := statusFrom("run.exploded"); got != nil {
+		t.Errorf("an unknown event may come in %v", got)
+	}
+	if to, changes := nextStatus("run.exploded"); changes {
+		t.Errorf("an unknown event leads to %s", to)
+	}
+}
+
+func TestEveryStatusIsReachedAndEndsAsItSays(t *testing.T) {
+	drawing, _ := drawn(t, "Runs")
+	for _, status := range RunStatuses() {
+		leaves := slices.ContainsFunc(drawing, func(e edge) bool { return e.from == string(status) && e.to != e.from })
+		if leaves == status.Ended() {
+			t.Errorf("%s: ended is %v, leaves is %v", status, status.Ended(), leaves)
+		}
+		if strings.Contains(status.Words(), "_") || status.Words() == "" {
+			t.Errorf("%s is called %q", status, status.Words())
+		}
+	}
+	if RunStatus("new").Ended() || StepStatus("new").Ended() {
+		t.Error("an unknown status has ended")
+	}
+	steps, _ := drawn(t, "Steps")
+	for _, status := range StepStatuses() {
+		leaves := slices.ContainsFunc(steps, func(e edge) bool { return e.from == string(status) && e.to != e.from })
+		if leaves && status.Ended() {
+			t.Errorf("%s has ended and goes on", status)
+		}
+		if status.Broken() && !status.Ended() {
+			t.Errorf("%s is broken and has not ended", status)
+		}
+	}
+	for status, broken := range map[StepStatus]bool{
+		StepStatusFailed: true, StepStatusInvalid: true, StepStatusSkipped: false, StepStatusCancelled: false, StepStatusSucceeded: false,
+	} {
+		if status.Broken() != broken {
+			t.Errorf("%s is broken: %v", status, !broken)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package planner
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"planwave/internal/plan"
+)
+
+// resolve turns names of steps that are written as a title, or in other case,
+// into the ids they mean, where exactly one step can be meant.
+func (r *reader) resolve() {
+	known, called := map[string]bool{}, map[string][]string{}
+	for i, s := range r.plan.Steps {
+		known[s.ID] = true
+		for _, name := range []string{s.ID, r.titles[i], s.Instruction} {
+			if key := folded(name); key != "" && !slices.Contains(called[key], s.ID) {
+				called[key] = append(called[key], s.ID)
+			}
+		}
+	}
+	for i := range r.plan.Steps {
+		s := &r.plan.Steps[i]
+		for k, dep := range s.DependsOn {
+			if !known[dep] {
+				s.DependsOn[k] = r.meant(dep, called[folded(dep)], s.ID)
+			}
+		}
+		r.edges(s.ID, r.extra[i], known)
+	}
+	if d := r.plan.Deliverable; d != "" && !known[d] {
+		r.plan.Deliverable = r.meant(d, called[folded(d)], "")
+	}
+}
+
+// folded is a name without case and with single spaces.
+func folded(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
+
+// meant is the step that a name means, of those it fits. A name that fits none
+// stays, and the check reports it.
+func (r *reader) meant(name string, fits []string, by string) string {
+	short := plan.Short(name, mostQuoted)
+	whose := "The deliverable"
+	if by != "" {
+		whose = "Step " + plan.Short(by, mostQuoted) + " depends on"
+	}
+	switch {
+	case len(fits) > 1:
+		var steps []string
+		if by != "" {
+			steps = []string{by}
+		}
+		r.wrong(steps, "%s %q, which can mean %s. Write the id of the one that is meant.", whose, short, strings.Join(shortened(fits), " or "))
+	case len(fits) == 1 && fits[0] != by && fits[0] != "":
+		r.mends = append(r.mends, fmt.Sprintf("%s %q, read as %s.", whose, short, plan.Short(fits[0], mostQuoted)))
+		return fits[0]
+	}
+	return name
+}
+
+// edges holds that no other key of a step says what it depends on: such a key
+// would be passed over, and the edge with it.
+func (r *reader) edges(id string, extra object, known map[string]bool) {
+	for _, key := range slices.Sorted(maps.Keys(extra)) {
+		if v := extra[key]; !empty(v) && (saysDepends(key) || namesSteps(v, id, known)) {
+			var steps []string
+			if id != "" {
+				steps = []string{id}
+			}
+			r.wrong(steps, "Step %s names steps under %q, which is no key of a step. Write what it depends on in depends_on, and leave %q out.",
+				plan.Short(id, mostQuoted), plan.Short(key, mostQuoted), plan.Short(key, mostQuoted))
+		}
+	}
+}
+
+// saysDepends says whether a key is another word for depends_on.
+func saysDepends(key string) bool {
+	return slices.Contains([]string{
+		"dependencies", "dependency", "depends", "dependent", "deps", "requires", "needs", "after", "prerequisites", "parents", "blockedby",
+	}, plainKey(key))
+}
+
+// namesSteps says whether a value is the id of another step, or a list of such.
+func namesSteps(v json.RawMessage, id string, known map[string]bool) bool {
+	if v[0] != '[' {
+		var name string
+		return json.Unmarshal(v, &name) == nil && known[name] && name != id && name != ""
+	}
+	list := listOf(v)
+	return len(list) > 0 && !slices.ContainsFunc(list, func(e json.RawMessage) bool {
+		name, ok := idIn(e)
+		return !ok || !known[name] || name == id
+	})
+}
