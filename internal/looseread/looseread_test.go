@@ -179,8 +179,12 @@ func TestWantedSeesOnlyJSON(t *testing.T) {
 // surroundings are what models put around a value.
 func surroundings() [][2]string {
 	return [][2]string{
-		{"", ""}, {"```json\n", "\n```"}, {"Here is the [plan]:\n", "\nIs step [b] right?"},
-		{"<think>Perhaps [{\"id\":\"q\"}]?</think>\n", ""}, {"\ufeff \n", "\n"}, {"Perhaps [{\"id\":\"q\"}].\n</think>\n", ""},
+		{"", ""},
+		{"```json\n", "\n```"},
+		{"Here is the [plan]:\n", "\nIs step [b] right?"},
+		{"<think>Perhaps [{\"id\":\"q\"}]?</think>\n", ""},
+		{"\ufeff \n", "\n"},
+		{"Perhaps [{\"id\":\"q\"}].\n</think>\n", ""},
 	}
 }
 
@@ -238,7 +242,7 @@ func TestValidJSONIsReadAsItIs(t *testing.T) {
 }
 
 func TestTheSizeOfBadInputDoesNotMatter(t *testing.T) {
-	n := 1 << 15
+	n := 1 << 13
 	for name, text := range map[string]string{
 		"brackets": strings.Repeat("[", n), "braces": strings.Repeat("{", n), "both": strings.Repeat("[{", n), "keys": strings.Repeat(`{"a":`, n),
 		"quotes": strings.Repeat(`["`, n), "numbers": "[[[[[[" + strings.Repeat("1,", n), "thoughts": strings.Repeat("<think>", n),

@@ -250,8 +250,14 @@ func TestShortCutsBetweenCharacters(t *testing.T) { // text: unicode cut
 		n    int
 		want string
 	}{
-		{"", 0, ""}, {"abc", 3, "abc"}, {"abc", 4, "abc"}, {"abc", 2, "ab…"}, {"abc", 0, "…"},
-		{"é終🎉x", 3, "é終🎉…"}, {"é終🎉x", 4, "é終🎉x"}, {strings.Repeat("x", 199) + "🎉🎉", 200, strings.Repeat("x", 199) + "🎉…"},
+		{"", 0, ""},
+		{"abc", 3, "abc"},
+		{"abc", 4, "abc"},
+		{"abc", 2, "ab…"},
+		{"abc", 0, "…"},
+		{"é終🎉x", 3, "é終🎉…"},
+		{"é終🎉x", 4, "é終🎉x"},
+		{strings.Repeat("x", 199) + "🎉🎉", 200, strings.Repeat("x", 199) + "🎉…"},
 	} {
 		if got := plan.Short(tt.text, tt.n); got != tt.want {
 			t.Errorf("Short(%q, %d) = %q, want %q", tt.text, tt.n, got, tt.want)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"pgregory.net/rapid"
 )
 
 // noon is when the runs of these tests begin.
@@ -43,10 +41,12 @@ func sample(t testing.TB, event EventType, step, call string) Payload {
 		RunCreated{Question: "Which?", Options: DefaultOptions(), By: "ann"},
 		PlanRequested{Comment: "shorter", By: "ann"},
 		PlanRejected{Text: "[]", Plan: &Plan{Steps: []Step{}}, Violations: []Violation{{Code: CodeEmptyPlan, Steps: []string{}, Message: "m"}}, NoJSON: true},
-		PlanProposed{v}, PlanEdited{v},
+		PlanProposed{v},
+		PlanEdited{v},
 		PlanApproved{Version: 1, Hash: "sha256:1", By: "ann"},
 		RunStarted{},
-		WaveStarted{Wave: 1, Steps: []string{step}}, WaveFinished{Wave: 1},
+		WaveStarted{Wave: 1, Steps: []string{step}},
+		WaveFinished{Wave: 1},
 		StepStarted{Step: step, Attempt: 1, Wave: 1},
 		StepToolCalled{Step: step, Attempt: 1, ID: "t1", Tool: "get_city", Arguments: json.RawMessage(`{"name":"X"}`), Error: "gone", Millis: 7},
 		StepSucceeded{Step: step, Attempt: 1, Result: result},
@@ -57,8 +57,11 @@ func sample(t testing.TB, event EventType, step, call string) Payload {
 		StepReset{Steps: []string{step}, Reason: "retry"},
 		AnswerStarted{Attempt: 1},
 		AnswerWritten{Answer{Result: "**x**", Subject: "Quillhaven", Value: &value, RestsOn: []string{"a", "b"}}},
-		RunResumed{}, RunSucceeded{}, RunPartial{},
-		RunFailed{Error: fault}, RunCancelled{By: "ann"},
+		RunResumed{},
+		RunSucceeded{},
+		RunPartial{},
+		RunFailed{Error: fault},
+		RunCancelled{By: "ann"},
 		UsageReserved{Call: call, Agent: RoleExecutor, Step: step, Attempt: 1, Model: "demo:demo", Amount: Amount{Requests: 1, Tokens: 900, CostUSD: *cents(3)}},
 		UsageSettled{Call: call, Agent: RoleExecutor, Step: step, Usage: Usage{Requests: 1, InputTokens: 5, OutputTokens: 2, TotalTokens: 7, CostUSD: cents(2)}, Error: &fault},
 	} {
@@ -174,7 +177,12 @@ func stages(t testing.TB) []stage {
 	ended := []Payload{StepStarted{Step: "a", Attempt: 1, Wave: 1}}
 	answered := slices.Concat(during(), []Payload{AnswerStarted{Attempt: 1}})
 	return []stage{
-		{"nothing", nil}, {"created", start[:1]}, {"asked", start[:2]}, {"proposed", start[:3]}, {"approved", start[:4]}, {"running", start},
+		{"nothing", nil},
+		{"created", start[:1]},
+		{"asked", start[:2]},
+		{"proposed", start[:3]},
+		{"approved", start[:4]},
+		{"running", start},
 		{"a wave is open", during(WaveStarted{Wave: 1, Steps: []string{"a"}})},
 		{"a runs", during(ended...)},
 		{"a succeeded", during(append(ended, sample(t, EventStepSucceeded, "a", ""))...)},
@@ -183,8 +191,10 @@ func stages(t testing.TB) []stage {
 		{"a skipped", during(StepSkipped{Step: "a", Cause: "b"})},
 		{"a cancelled", during(StepCancelled{Step: "a"})},
 		{"answering", answered},
-		{"succeeded", append(slices.Clone(answered), RunSucceeded{})}, {"partial", append(slices.Clone(answered), RunPartial{})},
-		{"failed", during(RunFailed{Error: Fault{Code: CodeInternal, Message: "m"}})}, {"cancelled", during(RunCancelled{})},
+		{"succeeded", append(slices.Clone(answered), RunSucceeded{})},
+		{"partial", append(slices.Clone(answered), RunPartial{})},
+		{"failed", during(RunFailed{Error: Fault{Code: CodeInternal, Message: "m"}})},
+		{"cancelled", during(RunCancelled{})},
 	}
 }
 
@@ -278,7 +288,9 @@ func TestAnAttemptThatIsOverSaysNothing(t *testing.T) { // BEHAVIOUR 12.1
 	before := deep(t, r)
 	for _, p := range []Payload{
 		sample(t, EventStepToolCalled, "a", ""), sample(t, EventStepSucceeded, "a", ""), sample(t, EventStepFailed, "a", ""), sample(t, EventStepInvalid, "a", ""),
-		WaveStarted{Wave: 2, Steps: []string{"b"}}, WaveStarted{Wave: 1, Steps: []string{"a"}}, WaveFinished{Wave: 2},
+		WaveStarted{Wave: 2, Steps: []string{"b"}},
+		WaveStarted{Wave: 1, Steps: []string{"a"}},
+		WaveFinished{Wave: 2},
 	} {
 		if err := r.Apply(Event{Seq: r.Seq + 1, Data: p}); !errors.Is(err, ErrTransition) || deep(t, r) != before {
 			t.Errorf("%s: %v", p.Type(), err)
@@ -477,127 +489,5 @@ func TestWavesOfReadySteps(t *testing.T) { // BEHAVIOUR 5.1, 5.2
 	happen(t, waves, StepStarted{Step: "a", Attempt: 1, Wave: 1})
 	if len(waves.Waves) != 0 {
 		t.Errorf("a start joins the waves %q that their own events announce", waves.Waves)
-	}
-}
-
-// current is the sample with the attempt and the wave that the run is at.
-func current(t testing.TB, r *Run, event EventType, step, call string) Payload {
-	t.Helper()
-	at := 0
-	if s := r.Step(step); s != nil {
-		at = s.Attempts
-	}
-	switch p := sample(t, event, step, call).(type) {
-	case StepStarted:
-		p.Attempt = at + 1
-		return p
-	case StepToolCalled:
-		p.Attempt = at
-		return p
-	case StepSucceeded:
-		p.Attempt = at
-		return p
-	case StepFailed:
-		p.Attempt = at
-		return p
-	case StepInvalid:
-		p.Attempt = at
-		return p
-	case WaveStarted:
-		p.Wave = len(r.Waves) + 1
-		return p
-	case WaveFinished:
-		p.Wave = len(r.Waves)
-		return p
-	default:
-		return p
-	}
-}
-
-// lives draws events and lets those happen to the run that fit.
-func lives(rt *rapid.T, t testing.TB, r *Run, n int) []Event {
-	t.Helper()
-	var events []Event
-	for range n {
-		event := rapid.SampledFrom(EventTypes()).Draw(rt, "event")
-		p := current(t, r, event, rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "step"), rapid.SampledFrom([]string{"c1", "c2"}).Draw(rt, "call"))
-		e := Event{Seq: r.Seq + 1, At: noon().Add(time.Duration(r.Seq) * time.Second), Data: p}
-		if r.Apply(e) == nil {
-			events = append(events, e)
-		}
-	}
-	return events
-}
-
-func TestAClonesLifeIsItsOwn(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		r := runningRun(t)
-		lives(rt, t, r, rapid.IntRange(0, 12).Draw(rt, "before"))
-		c := r.Clone()
-		same := deep(t, c)
-		if same != deep(t, r) {
-			t.Fatal("a clone is not the same")
-		}
-		lives(rt, t, r, 12)
-		if deep(t, c) != same {
-			rt.Fatal("the run changed its clone")
-		}
-		there := deep(t, r)
-		lives(rt, t, c, 12)
-		if deep(t, r) != there {
-			rt.Fatal("the clone changed the run")
-		}
-	})
-}
-
-func TestLogsReadBackGiveTheSameState(t *testing.T) { // BEHAVIOUR 12.1
-	rapid.Check(t, func(rt *rapid.T) {
-		r := &Run{ID: "r1"}
-		happen(t, r, begun(t, rapid.SampledFrom([]Schedule{ScheduleWaves, ScheduleReady}).Draw(rt, "schedule"))...)
-		start := r.Clone()
-		for _, e := range lives(rt, t, r, 20) {
-			b, err := Encode(e.Data)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			p, err := Decode(e.Type(), b)
-			if err != nil {
-				rt.Fatal(err)
-			}
-			if err := start.Apply(Event{Seq: e.Seq, At: e.At, Data: p}); err != nil {
-				rt.Fatal(err)
-			}
-		}
-		if deep(t, start) != deep(t, r) {
-			rt.Fatalf("the log gives\n%s\nnot\n%s", deep(t, start), deep(t, r))
-		}
-	})
-}
-
-func TestEveryEventIsReadAsItWasWritten(t *testing.T) {
-	seen := map[EventType]bool{}
-	for _, event := range EventTypes() {
-		p := sample(t, event, "a", "c1")
-		b, err := Encode(p)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := Decode(event, b)
-		if err != nil || !reflect.DeepEqual(got, p) {
-			t.Errorf("%s: %+v, %v, want %+v", event, got, err, p)
-		}
-		if seen[event] || (Event{Data: p}).Type() != event {
-			t.Errorf("%s stands twice or is of another type", event)
-		}
-		seen[event] = true
-		if _, err := Decode(event, []byte(`[`)); err == nil || !strings.Contains(err.Error(), string(event)) {
-			t.Errorf("%s of half a list: %v", event, err)
-		}
-	}
-	if _, err := Decode("run.exploded", []byte(`{}`)); err == nil || !strings.Contains(err.Error(), "run.exploded") {
-		t.Errorf("an unknown event: %v", err)
-	}
-	if _, err := Encode(StepToolCalled{Arguments: json.RawMessage(`{`)}); err == nil || !strings.Contains(err.Error(), "step.tool_called") {
-		t.Errorf("half an object is written: %v", err)
 	}
 }

@@ -47,7 +47,11 @@ func (g *graph) link(p Plan, named int) {
 	for i, s := range p.Steps {
 		start := len(all)
 		for _, id := range s.DependsOn {
-			if d, ok := g.index[id]; ok && seen[d] != i+1 {
+			d, ok := g.index[id]
+			if id == s.ID {
+				d = i // also of a step that is not the first with its id
+			}
+			if ok && seen[d] != i+1 {
 				seen[d] = i + 1
 				count[d]++
 				all = append(all, d)

@@ -107,7 +107,11 @@ func TestFindingReferences(t *testing.T) { // BEHAVIOUR 4.2
 		input string
 		want  []string
 	}{
-		{``, nil}, {`{}`, nil}, {`null`, nil}, {`7`, nil}, {`"x"`, nil},
+		{``, nil},
+		{`{}`, nil},
+		{`null`, nil},
+		{`7`, nil},
+		{`"x"`, nil},
 		{`"${s1}"`, []string{"${s1}"}},
 		{`{"e":"${1}+${2}"}`, []string{"${1}", "${2}"}},
 		{`{"z":"${a}","b":["${c.d}",{"e":"x ${f.0.g} y"}]}`, []string{"${c.d}", "${f.0.g}", "${a}"}},

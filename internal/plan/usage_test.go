@@ -19,8 +19,13 @@ func TestMoneyInJSON(t *testing.T) { // BEHAVIOUR 8.4
 		amount plan.USD
 		want   string
 	}{
-		{0, "0"}, {plan.Dollar, "1"}, {1, "0.000000001"}, {2_100_000, "0.0021"}, {-plan.Dollar / 2, "-0.5"},
-		{1_234_567*plan.Dollar + 890_000_000, "1234567.89"}, {plan.DollarsOf(0.1) + plan.DollarsOf(0.2), "0.3"},
+		{0, "0"},
+		{plan.Dollar, "1"},
+		{1, "0.000000001"},
+		{2_100_000, "0.0021"},
+		{-plan.Dollar / 2, "-0.5"},
+		{1_234_567*plan.Dollar + 890_000_000, "1234567.89"},
+		{plan.DollarsOf(0.1) + plan.DollarsOf(0.2), "0.3"},
 	} {
 		b, err := json.Marshal(tt.amount)
 		if err != nil || string(b) != tt.want {

@@ -139,7 +139,7 @@ func TestAnInvalidPlanGoesBackInTheSameConversation(t *testing.T) { // BEHAVIOUR
 	if !reflect.DeepEqual(second.Messages[:1], first.Messages) || second.System != first.System || !reflect.DeepEqual(second.Schema, first.Schema) {
 		t.Error("it is another conversation")
 	}
-	if len(second.Messages) != 3 || second.Messages[1] != message(model.Assistant, loose) || second.Messages[2].Speaker != model.User {
+	if len(second.Messages) != 3 || !reflect.DeepEqual(second.Messages[1], message(model.Assistant, loose)) || second.Messages[2].Speaker != model.User {
 		t.Fatalf("messages %+v", second.Messages)
 	}
 	for _, told := range []string{

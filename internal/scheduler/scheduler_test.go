@@ -5,6 +5,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -351,5 +352,38 @@ func TestNothingStartsThatIsNotCommitted(t *testing.T) { // DESIGN: decide, comm
 		if len(e.asked) != n {
 			t.Errorf("after %d commits %d steps had started: %v", n, len(e.asked), e.asked)
 		}
+	}
+}
+
+func TestAsReadyTakesTheLongestWayFirst(t *testing.T) { // BEHAVIOUR 5.2, with a limit
+	e := approvedRun(t, steps("short", "long", "mid: long", "last: mid", "end: short last"), ready, parallel(1))
+	if err := e.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"long#1", "mid#1", "short#1", "last#1", "end#1"}
+	if e.asked[0] != "long#1" || len(e.asked) != len(want) {
+		t.Errorf("asked = %v, want the longest remaining path first", e.asked)
+	}
+}
+
+func TestAWideFanStaysUnderTheCap(t *testing.T) { // graph: wide
+	lines := []string{"root"}
+	for i := range 500 {
+		lines = append(lines, "leaf"+strconv.Itoa(i)+": root")
+	}
+	e := approvedRun(t, steps(lines...), parallel(7))
+	var now, most atomic.Int32
+	e.execute = func(_ context.Context, task scheduler.Task) scheduler.Outcome {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		defer now.Add(-1)
+		return succeeded(task.Step.ID)
+	}
+	if err := e.start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if most.Load() > 7 || len(e.run.WithStatus(plan.StepStatusSucceeded)) != 501 {
+		t.Errorf("%d at once, %d succeeded", most.Load(), len(e.run.WithStatus(plan.StepStatusSucceeded)))
 	}
 }

@@ -28,6 +28,7 @@ func TestArgumentsAreCoercedOnlyWhereTheMeaningIsUnmistakable(t *testing.T) {
 		"a boolean in quotes":         {`{"query":"x","deep":"true"}`, `{"deep":true,"query":"x"}`},
 		"null for what may be absent": {`{"query":"x","since":null,"limit":null}`, `{"query":"x"}`},
 		"null where null is meant":    {`{"query":"x","until":null}`, `{"query":"x","until":null}`},
+		"null stays beside a mend":    {`{"query":"x","until":null,"limit":"5"}`, `{"limit":5,"query":"x","until":null}`},
 		"a bare number for a text":    {`{"query":84000.0}`, `{"query":"84000.0"}`},
 		"numbers in a list of texts":  {`{"query":"x","tags":[1,"b"]}`, `{"query":"x","tags":["1","b"]}`},
 		"inside an object":            {`{"query":"x","where":{"page":"2"}}`, `{"query":"x","where":{"page":2}}`},
@@ -42,6 +43,17 @@ func TestArgumentsAreCoercedOnlyWhereTheMeaningIsUnmistakable(t *testing.T) {
 				t.Errorf("the tool got %q, want %q", out.Text, tt.want)
 			}
 		})
+	}
+}
+
+func TestListsOfOlderDraftsAreCoerced(t *testing.T) {
+	r := registry(t, echo("a", `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{
+		"ids":{"type":"array","items":{"type":"integer"}},"pair":{"items":[{"type":"integer"},{"type":"string"}]}}}`))
+	if out := call(t, r, "a", `{"ids":["1",2]}`); out.Text != `{"ids":[1,2]}` {
+		t.Errorf("the tool got %q", out.Text)
+	}
+	if out := call(t, r, "a", `{"pair":["1","b"]}`); !out.IsError {
+		t.Errorf("the tool got %q", out.Text)
 	}
 }
 

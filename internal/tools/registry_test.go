@@ -2,6 +2,8 @@ package tools
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +56,17 @@ func TestToolsThatCannotBeRegistered(t *testing.T) {
 	}
 }
 
+// Nothing is read from the disk or the network, even where there is something.
+func TestSchemasAreNotLoadedFromElsewhere(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "text.json")
+	if err := os.WriteFile(file, []byte(`{"type":"string"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(echo("a", `{"properties":{"x":{"$ref":"file://`+file+`"}}}`)); err == nil {
+		t.Error("a schema is read from a file")
+	}
+}
+
 func TestSchemasOfOtherDraftsAndFormsAreTaken(t *testing.T) {
 	for _, schema := range []string{
 		`{}`, `{"type":"object"}`, `{"type":["object","null"]}`, `{"properties":{"x":true}}`,
@@ -98,7 +111,7 @@ func TestAnEmptySubsetHasNoTools(t *testing.T) {
 
 const notes = `{"type":"object","properties":{
 	"title":{"type":"string","minLength":2},"body":{"anyOf":[{"type":"string"},{"type":"null"}]},
-	"stars":{"type":"integer","maximum":5},"tags":{"type":"array","items":{"type":"string"}}},
+	"stars":{"type":"integer","maximum":5},"pages":{"type":"array","items":{"type":"integer"}},"tags":{"type":"array","items":{"type":"string"}}},
 	"required":["stars","body","title"],"additionalProperties":false}`
 
 // BEHAVIOUR 4.2
@@ -148,9 +161,13 @@ func TestInputsOfToolStepsAreCheckedAsTheyAreWritten(t *testing.T) {
 		"it fits":                 {`{"stars":1,"body":null,"title":"ab"}`, nil},
 		"references fit anywhere": {`{"stars":"${s1.n}","body":"${s1}","title":"${s}","tags":"${s1.list}"}`, nil},
 		"inside a list":           {`{"stars":1,"body":"","title":"ab","tags":["x","${s1}"]}`, nil},
-		"inside a text":           {`{"stars":"about ${s1}","body":"","title":"ab"}`, nil},
-		"an open brace is none":   {`{"stars":"${s1","body":"","title":"ab"}`, []string{"stars: got string, want integer"}},
-		"a name is none":          {`{"stars":1,"body":"","title":"ab","${s1}":1}`, []string{"${s1}"}},
+		"a number of a list": {
+			`{"stars":1,"body":"","title":"ab","pages":[1,"${s1}","x",true]}`,
+			[]string{"pages.2: got string, want integer", "pages.3: got boolean, want integer"},
+		},
+		"inside a text":         {`{"stars":"about ${s1}","body":"","title":"ab"}`, nil},
+		"an open brace is none": {`{"stars":"${s1","body":"","title":"ab"}`, []string{"stars: got string, want integer"}},
+		"a name is none":        {`{"stars":1,"body":"","title":"ab","${s1}":1}`, []string{"${s1}"}},
 		"a reference mends no other": {
 			`{"stars":9,"body":"${s1}"}`,
 			[]string{"missing property 'title'", "stars: maximum: got 9, want 5"},

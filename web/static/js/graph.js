@@ -41,7 +41,8 @@ function remember() {
 
 function whole(v, s) {
   const pad = 18
-  return Math.min((v.clientWidth - pad) / s.dataset.w, (v.clientHeight - pad) / s.dataset.h)
+  const foot = 44 // the room below the sheet that the buttons take
+  return Math.min((v.clientWidth - pad) / s.dataset.w, (v.clientHeight - pad - foot) / s.dataset.h)
 }
 
 function setZoom(to, x, y) {
