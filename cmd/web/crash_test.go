@@ -83,7 +83,7 @@ func startProgram(t *testing.T, dbFile, models string) *program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(self, "-addr", "127.0.0.1:0", "-db", dbFile, "-openai-base-url", models, "-model", "openai:m") //nolint:gosec // the test binary itself
+	cmd := exec.CommandContext(context.Background(), self, "-addr", "127.0.0.1:0", "-db", dbFile, "-openai-base-url", models, "-model", "openai:m")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "OPENAI_API_KEY=k")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

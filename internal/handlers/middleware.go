@@ -2,9 +2,13 @@ package handlers
 
 import (
 	"log/slog"
+	"net"
 	"net/http"
+	"strings"
 
 	"github.com/labstack/echo/v4"
+
+	"planwave/internal/plan"
 )
 
 // contentPolicy allows what this server serves and nothing else: no inline
@@ -18,6 +22,23 @@ func securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("X-Frame-Options", "DENY")
+		return next(c)
+	}
+}
+
+// ownHost refuses requests that name another host than this machine. Without
+// log-in the server is on loopback only, and a foreign page must not reach it
+// by giving its own name the address 127.0.0.1 (DNS rebinding).
+func ownHost(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) error {
+		host := c.Request().Host
+		if name, _, err := net.SplitHostPort(host); err == nil {
+			host = name
+		}
+		ip := net.ParseIP(strings.Trim(host, "[]"))
+		if host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return plan.NewError(codeForbidden, "This server answers to localhost and 127.0.0.1 only, and the request named "+plan.Short(host, 100)+".", nil)
+		}
 		return next(c)
 	}
 }

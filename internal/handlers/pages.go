@@ -60,7 +60,7 @@ func (s *server) setTheme(c echo.Context) error {
 	if theme != "light" && theme != "dark" && theme != "system" {
 		return badForm("theme", "The colours are light, dark or system.")
 	}
-	c.SetCookie(&http.Cookie{
+	c.SetCookie(&http.Cookie{ //nolint:gosec // on loopback there is no TLS, and the cookie holds a colour
 		Name: "theme", Value: theme, Path: "/", MaxAge: 400 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
 		Secure: c.Scheme() == "https",
 	})

@@ -73,7 +73,7 @@ func (s *server) saveDraft(c echo.Context, v view, d draft, approve bool) error 
 		return c.Redirect(http.StatusSeeOther, runURL(run.ID))
 	}
 	e := plan.AsError(err)
-	switch e.Code { //nolint:exhaustive // everything else is an error page
+	switch e.Code {
 	case plan.CodePlanInvalid:
 		return s.showEditor(c, http.StatusUnprocessableEntity, v, d)
 	case plan.CodeStale, plan.CodeUnexpected:

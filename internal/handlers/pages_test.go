@@ -253,3 +253,17 @@ func TestHistoryFindsAndPages(t *testing.T) { // BEHAVIOUR 12.3
 		t.Errorf("a made-up cursor answered %d", a.status)
 	}
 }
+
+func TestOnlyItsOwnNameIsAnsweredTo(t *testing.T) { // DNS rebinding
+	s := newSite(t, &scriptedModel{})
+	for host, want := range map[string]int{
+		"evil.example": http.StatusForbidden, "evil.example:80": http.StatusForbidden, "10.0.0.1": http.StatusForbidden, "127.0.0.1.evil.example": http.StatusForbidden,
+		"localhost:8080": http.StatusOK, "127.0.0.1": http.StatusOK, "[::1]:8080": http.StatusOK,
+	} {
+		req := s.request(http.MethodGet, "/api/v1/tools", strings.NewReader(""))
+		req.Host = host
+		if a := s.send(req); a.status != want {
+			t.Errorf("host %q answered %d, want %d", host, a.status, want)
+		}
+	}
+}

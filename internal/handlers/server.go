@@ -59,6 +59,7 @@ func New(c Config) http.Handler {
 		s.logRequests,
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: recovered}),
 		securityHeaders,
+		ownHost,
 		sameOrigin(http.NewCrossOriginProtection()),
 		middleware.BodyLimit(bodyLimit),
 	)

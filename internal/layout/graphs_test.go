@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand"
+	"math/rand/v2"
 	"os"
 	"strconv"
 	"strings"
@@ -33,25 +33,25 @@ func steps(t testing.TB, n int, edges string) Graph {
 
 // layeredRandom returns a graph of n steps in about √n layers with 1.5 edges a step, most of them to the next layer.
 func layeredRandom(n int, seed int64) Graph {
-	r := rand.New(rand.NewSource(seed))
+	r := rand.New(rand.NewPCG(uint64(seed), 0))
 	layers := max(3, int(math.Sqrt(float64(n))))
 	g := Graph{}
 	of := make([][]int, layers)
 	for i := range n {
 		g.Nodes = append(g.Nodes, Node{ID: strconv.Itoa(i), W: stepW, H: stepH})
-		l := r.Intn(layers)
+		l := r.IntN(layers)
 		if i < layers {
 			l = i
 		}
 		of[l] = append(of[l], i)
 	}
 	for len(g.Edges) < n*3/2 {
-		a := r.Intn(layers - 1)
+		a := r.IntN(layers - 1)
 		b := a + 1
-		for b+1 < layers && r.Intn(4) == 0 {
+		for b+1 < layers && r.IntN(4) == 0 {
 			b++
 		}
-		g.Edges = append(g.Edges, Edge{of[a][r.Intn(len(of[a]))], of[b][r.Intn(len(of[b]))]})
+		g.Edges = append(g.Edges, Edge{of[a][r.IntN(len(of[a]))], of[b][r.IntN(len(of[b]))]})
 	}
 	return g
 }

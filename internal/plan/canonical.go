@@ -66,7 +66,7 @@ func decodeValue(raw []byte) (any, error) {
 	if err := d.Decode(&v); err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); err != io.EOF { //nolint:errorlint // a decoder returns io.EOF itself
+	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("more than one JSON value")
 	}
 	return v, nil

@@ -42,23 +42,22 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			name: "one id twice", plan: steps("a", "b: a", "a: b"),
-			want: "Steps number 1 and 3 have the same id a. Give each step an id of its own, and name the right one in depends_on.\n" +
-				"a, b wait on each other and none of them can start: a → b → a (each needs the next). Remove one dependency of the cycle, as b from the depends_on of a.",
+			want: "Steps number 1 and 3 have the same id a. Give each step an id of its own, and name the right one in depends_on.",
 		},
 		{name: "a dependency twice", plan: steps("a", "b: a a"), want: "warning: Step b names a more than once in depends_on. Once is enough; the others are dropped. => Name a once in what b depends on: b [a]"},
 		{name: "itself", plan: steps("a", "b: b a"), want: "Step b depends on itself. Remove b from its depends_on. => Remove b from what b depends on: b [a]"},
 		{
 			name: "a stranger", plan: steps("a", "b: a zz"),
-			want: `Step b depends on "zz", which is not in the plan. The ids are a, b. Name one of them or remove it. => Remove "zz" from what b depends on: b [a]`,
+			want: `Step b depends on "zz", which is not in the plan. The ids are a, b. Name one of them or remove it. => Remove zz from what b depends on: b [a]`,
 		},
 		{
 			name: "another case", plan: steps("S1", "s2: s1 S1"),
 			want: `Step s2 depends on "s1", which is not in the plan, but S1 is. The ids are S1, s2. Put S1 in its depends_on instead. => Make s2 depend on S1: s2 [S1]`,
 		},
 		{
-			name: "the words of the other step", plan: steps("a", "b: DO_a"),
-			want: `Step b depends on "DO_a", which is not in the plan. The ids are a, b. Name one of them or remove it. => Remove DO_a from what b depends on: b []` + "\n" +
-				`A plan comes to one final step, and here a, b are all ends that no other step uses. Make b final: set its depends_on to ["DO_a", "a"]. => Make b the final step: b [DO_a a]`,
+			name: "the words of the other step", plan: with(steps("a", "b: x"), func(p *plan.Plan) { p.Steps[1].DependsOn[0] = " Do A" }),
+			want: `Step b depends on " Do A", which is not in the plan, but a is. The ids are a, b. Put a in its depends_on instead. => Make b depend on a: b [a]` + "\n" +
+				`A plan comes to one final step, and here a, b are all ends that no other step uses. Make b final: set its depends_on to [" Do A", "a"]. => Make b the final step: b [ Do A a]`,
 		},
 		{
 			name: "two steps of these words", plan: steps("A", "a", "c: A a á"),

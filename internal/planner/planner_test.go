@@ -285,7 +285,11 @@ func TestAConversationTakenUpAgainIsTheSame(t *testing.T) { // BEHAVIOUR 12.1
 			if err != nil {
 				t.Fatal(err)
 			}
-			req.Rejections = append(req.Rejections, p.(plan.PlanRejected))
+			rejected, ok := p.(plan.PlanRejected)
+			if !ok {
+				t.Fatalf("decoded %T", p)
+			}
+			req.Rejections = append(req.Rejections, rejected)
 		}
 		rest := &scripted{answers: slices.Clone(answers[cut+1:])}
 		got, more, err := rest.plans(t, planner.Planner{MaxCorrections: 5}, req)

@@ -67,7 +67,7 @@ func TestAnInputThatIsNoPlainValuesIsLeftOpen(t *testing.T) {
 	} {
 		s := schemaOf(t, false, tool("search", `{"q":{"type":"string"}}`), tool("other", properties))
 		input := in(s, "properties", "steps", "items", "properties", "input")
-		_, named := input.(map[string]any)["properties"]
+		named := in(input, "properties") != nil
 		if in(input, "type") != "object" || named != (name == "no arguments") {
 			t.Errorf("%s: %v", name, input)
 		}

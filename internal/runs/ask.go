@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"planwave/internal/db"
@@ -62,14 +63,16 @@ func (s *Service) complete(a *Ask) error {
 			Code: plan.CodeInvalid, Steps: []string{}, Field: field, Message: fmt.Sprintf(format, args...),
 		})
 	}
-	a.Question = strings.TrimSpace(a.Question)
+	a.Question = strings.TrimSpace(strings.ReplaceAll(a.Question, "\r\n", "\n"))
 	switch n := utf8.RuneCountInString(a.Question); {
-	case n == 0:
+	case !strings.ContainsFunc(a.Question, visible):
 		bad("question", "The question is empty. Write what you want to know.")
 	case n > plan.MostQuestion:
 		bad("question", "The question has %d characters; %d is the most. Shorten it.", n, plan.MostQuestion)
 	case !utf8.ValidString(a.Question):
 		bad("question", "The question is not valid UTF-8 text.")
+	case strings.ContainsFunc(a.Question, control):
+		bad("question", "The question holds control characters. Type it anew.")
 	}
 	o := &a.Options
 	if o.MaxSteps < 1 || o.MaxSteps > plan.MostSteps {
@@ -89,6 +92,12 @@ func (s *Service) complete(a *Ask) error {
 	e.Violations = problems
 	return e
 }
+
+// visible says whether a character can be seen.
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }
+
+// control says whether a character is one that no text needs.
+func control(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // mostParallel is the largest number of steps at once that can be asked for.
 const mostParallel = 1_000

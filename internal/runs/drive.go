@@ -105,10 +105,10 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 		return []plan.Payload{plan.RunFailed{Error: plan.FaultOf(shown(err))}}, nil
 	}
 	if shown(err).Code == plan.CodeInternal && cause == nil {
-		s.Logger.Error("run failed", "run", l.id, "error", err)
+		s.Logger.ErrorContext(ctx, "run failed", "run", l.id, "error", err)
 	}
 	if err := l.update(context.WithoutCancel(ctx), end); err != nil {
-		s.Logger.Error("end run", "run", l.id, "error", err)
+		s.Logger.ErrorContext(ctx, "end run", "run", l.id, "error", err)
 		return false
 	}
 	return true
@@ -129,7 +129,7 @@ func cancelEvents(r *plan.Run, by string) []plan.Payload {
 type cancelledBy struct{ by string }
 
 func (cancelledBy) Error() string   { return "cancelled by a person" }
-func (cancelledBy) Is(e error) bool { return e == scheduler.ErrCancelled } //nolint:errorlint // this is the comparison that errors.Is asks for
+func (cancelledBy) Is(e error) bool { return e == scheduler.ErrCancelled }
 func causeBy(cause error) string {
 	if c, ok := errors.AsType[cancelledBy](cause); ok {
 		return c.by

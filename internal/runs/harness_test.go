@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"regexp"
@@ -157,7 +156,7 @@ func openHarness(t testing.TB, path string, m *script) *harness {
 	return h
 }
 
-func quiet() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (h *harness) close() {
 	h.Stop()

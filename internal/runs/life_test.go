@@ -182,6 +182,8 @@ func TestRequestsThatCannotBe(t *testing.T) { // BEHAVIOUR 11
 	}{
 		"empty question":     {"question", func(a *runs.Ask) { a.Question = " \n " }},
 		"over-long question": {"question", func(a *runs.Ask) { a.Question = strings.Repeat("ä", plan.MostQuestion+1) }},
+		"only invisible":     {"question", func(a *runs.Ask) { a.Question = "\u200b\x01" }},
+		"control characters": {"question", func(a *runs.Ask) { a.Question = "a\x00b" }},
 		"not text":           {"question", func(a *runs.Ask) { a.Question = "a\xff" }},
 		"no steps":           {"max_steps", func(a *runs.Ask) { a.Options.MaxSteps = 0 }},
 		"too many steps":     {"max_steps", func(a *runs.Ask) { a.Options.MaxSteps = plan.MostSteps + 1 }},
@@ -256,8 +258,11 @@ func TestToolStepsAskNoModel(t *testing.T) { // BEHAVIOUR 4.2, 5.11
 	h := newHarness(t, &script{})
 	p := plan.Plan{Steps: []plan.Step{
 		{ID: "s1", Instruction: "look up", Tool: "get_city", Input: []byte(`"Quillhaven"`)},
-		{ID: "s2", Instruction: "divide", Tool: "calculate", DependsOn: []string{"s1"},
-			Input: []byte(`{"expression":"${s1.population} / ${s1.area_km2}"}`)},
+		{ID: "s0", Instruction: "a text that is one reference", Tool: "calculate", DependsOn: []string{"s1"}, Input: []byte(`"${s1.population}"`)},
+		{
+			ID: "s2", Instruction: "divide", Tool: "calculate", DependsOn: []string{"s1", "s0"},
+			Input: []byte(`{"expression":"${s1.population} / ${s1.area_km2}"}`),
+		},
 	}}
 	r := h.end(h.ask(given(p), auto).ID)
 	if r.Status != plan.RunStatusSucceeded || r.Step("s2").Result.Text != "1200" {

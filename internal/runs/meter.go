@@ -56,6 +56,9 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 		return model.Response{}, err
 	}
 	resp, callErr := m.inner.Generate(ctx, req)
+	if callErr == nil && !plausible(resp.Usage) {
+		resp.Usage = model.EstimateUsage(req, resp)
+	}
 	err = m.end(ctx, call, reserved, resp, callErr)
 	if callErr != nil {
 		return model.Response{}, callErr
@@ -108,6 +111,20 @@ func (m *meter) end(ctx context.Context, call plan.Call, reserved *budget.Reserv
 	return m.l.record(context.WithoutCancel(ctx), db.Batch{Calls: []plan.Call{call}}, plan.UsageSettled{
 		Call: call.ID, Agent: m.agent, Step: m.step, Usage: usage, Error: call.Error,
 	})
+}
+
+// mostTokens is more than any one call can use.
+const mostTokens = 100_000_000
+
+// plausible says whether a server's word on what a call used can be true. What
+// cannot is estimated instead, so that no server talks itself out of a budget.
+func plausible(u plan.Usage) bool {
+	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens, u.ThinkingTokens, u.TotalTokens} {
+		if n < 0 || n > mostTokens {
+			return false
+		}
+	}
+	return u.TotalTokens > 0 || u.InputTokens+u.OutputTokens == 0
 }
 
 // last returns the id of the newest call.

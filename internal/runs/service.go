@@ -76,7 +76,7 @@ func (s *Service) Start(ctx context.Context) error {
 	}
 	for _, id := range ids {
 		if err := s.resume(ctx, id); err != nil {
-			s.Logger.Error("resume run", "run", id, "error", err)
+			s.Logger.ErrorContext(ctx, "resume run", "run", id, "error", err)
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func (e *engine) Execute(ctx context.Context, t scheduler.Task) scheduler.Outcom
 		return scheduler.Outcome{Status: plan.StepStatusInvalid, Result: c.Result, Fault: plan.FaultOf(c.Shown())}
 	}
 	if shown(err).Code == plan.CodeInternal && ctx.Err() == nil {
-		e.l.s.Logger.Error("step failed", "run", e.l.id, "step", t.Step.ID, "error", err)
+		e.l.s.Logger.ErrorContext(ctx, "step failed", "run", e.l.id, "step", t.Step.ID, "error", err)
 	}
 	return scheduler.Failed(shown(err))
 }
@@ -112,13 +112,13 @@ func (e *engine) executeTool(ctx context.Context, t scheduler.Task) (plan.Result
 	for _, in := range t.Inputs {
 		results[in.Step] = in.Result
 	}
-	input, err := plan.Fill(t.Step.Input, results)
-	if err != nil {
-		return plan.Result{}, plan.NewError(plan.CodeBadReference, err.Error(), err)
-	}
-	args, err := e.tools.Arguments(t.Step.Tool, input)
+	args, err := e.tools.Arguments(t.Step.Tool, t.Step.Input)
 	if err != nil {
 		return plan.Result{}, plan.NewError(plan.CodeToolFailed, err.Error(), err)
+	}
+	args, err = plan.Fill(args, results)
+	if err != nil {
+		return plan.Result{}, plan.NewError(plan.CodeBadReference, err.Error(), err)
 	}
 	rec := recorder{engine: e, step: t.Step.ID, attempt: t.Attempt}
 	out, err := rec.Call(ctx, t.Step.Tool, args)

@@ -78,7 +78,10 @@ func TestCancelInEveryStatus(t *testing.T) { // BEHAVIOUR 5.7
 
 func TestBudgetIsNeverOverrun(t *testing.T) { // BEHAVIOUR 8.2, 8.3; exec: budget race
 	wide := plan.Plan{Steps: []plan.Step{
-		{ID: "a", Instruction: "a"}, {ID: "b", Instruction: "b"}, {ID: "c", Instruction: "c"}, {ID: "d", Instruction: "d"},
+		{ID: "a", Instruction: "a"},
+		{ID: "b", Instruction: "b"},
+		{ID: "c", Instruction: "c"},
+		{ID: "d", Instruction: "d"},
 		{ID: "end", Instruction: "end", DependsOn: []string{"a", "b", "c", "d"}},
 	}}
 	for limit := 1; limit <= 6; limit++ {

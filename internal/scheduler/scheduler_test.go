@@ -283,10 +283,12 @@ func TestAdmitStopsBeforeAStep(t *testing.T) { // BEHAVIOUR 8.2: steps counts at
 
 func TestOnlyTheApprovedPlanRuns(t *testing.T) { // BEHAVIOUR 3.5
 	tests := map[string]func(*plan.Run){
-		"nothing approved":  func(r *plan.Run) { r.Approved = 0 },
-		"another version":   func(r *plan.Run) { r.Approved = 7 },
-		"changed after":     func(r *plan.Run) { r.Versions[0].Plan.Steps[0].Instruction = "something else" },
-		"step slipped in":   func(r *plan.Run) { r.Versions[0].Plan.Steps = append(r.Versions[0].Plan.Steps, plan.Step{ID: "x", Instruction: "x"}) },
+		"nothing approved": func(r *plan.Run) { r.Approved = 0 },
+		"another version":  func(r *plan.Run) { r.Approved = 7 },
+		"changed after":    func(r *plan.Run) { r.Versions[0].Plan.Steps[0].Instruction = "something else" },
+		"step slipped in": func(r *plan.Run) {
+			r.Versions[0].Plan.Steps = append(r.Versions[0].Plan.Steps, plan.Step{ID: "x", Instruction: "x"})
+		},
 		"dependency gone":   func(r *plan.Run) { r.Versions[0].Plan.Steps[1].DependsOn = nil },
 		"no version at all": func(r *plan.Run) { r.Versions = nil },
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -201,4 +202,26 @@ func FuzzCall(f *testing.F) {
 			r.CheckInput(name, json.RawMessage(args))
 		}
 	})
+}
+
+// A registry is safe for concurrent use: the race detector watches.
+func TestManyCallAtOnce(t *testing.T) {
+	r := registry(t, City(), Calculate(), echo("search", search))
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for name, args := range map[string]string{
+				"get_city": `{"name":"Tarnby"}`, "calculate": `{"expression":"1/3"}`, "search": `{"query":"x","limit":"5","since":null}`,
+			} {
+				out, err := r.Call(t.Context(), name, json.RawMessage(args))
+				if err != nil || out.IsError {
+					t.Errorf("%s: %+v, %v", name, out, err)
+				}
+				if sub, err := r.Subset([]string{name}); err != nil || len(sub.CheckInput(name, json.RawMessage(args))) > 0 {
+					t.Errorf("%s in a subset: %v", name, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

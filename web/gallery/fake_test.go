@@ -56,7 +56,7 @@ func (f *fakeRun) stream(w http.ResponseWriter, r *http.Request) {
 	for {
 		select {
 		case e := <-f.events:
-			fmt.Fprint(w, e)
+			_, _ = fmt.Fprint(w, e) // a viewer that is gone is told nothing
 			flush()
 		case <-r.Context().Done():
 			return

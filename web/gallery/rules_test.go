@@ -124,7 +124,7 @@ func TestEveryFileThatIsNamedIsThere(t *testing.T) {
 func fetch(t *testing.T, h http.Handler, url string) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, nil))
+	h.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
 	if w.Code != http.StatusOK {
 		return ""
 	}

@@ -49,13 +49,13 @@ func (r *Renderer) HTML(text string) string {
 	return r.policy.SanitizeReader(&out).String()
 }
 
-// policy lists every element and attribute that a text may become.
 // Text returns what the Markdown says, on one line and without any markup.
 func (r *Renderer) Text(text string) string {
 	plain := html.UnescapeString(bluemonday.StrictPolicy().Sanitize(r.HTML(text)))
 	return strings.Join(strings.Fields(plain), " ")
 }
 
+// policy lists every element and attribute that a text may become.
 func policy() *bluemonday.Policy {
 	p := bluemonday.NewPolicy()
 	p.AllowElements(

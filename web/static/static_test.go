@@ -14,7 +14,7 @@ import (
 func get(t *testing.T, url string) *http.Response {
 	t.Helper()
 	w := httptest.NewRecorder()
-	Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, url, nil))
+	Handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))
 	return w.Result()
 }
 
@@ -36,7 +36,7 @@ func TestWhatIsAskedForByItsHashIsKeptForEver(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := get(t, tt.url)
-			defer r.Body.Close()
+			defer func() { _ = r.Body.Close() }()
 			if r.StatusCode != tt.status || r.Header.Get("Cache-Control") != tt.cache || r.Header.Get("Content-Type") != tt.kind {
 				t.Errorf("%d, %q, %q", r.StatusCode, r.Header.Get("Cache-Control"), r.Header.Get("Content-Type"))
 			}
