@@ -29,7 +29,6 @@ shoot approve-light "/runs/$id" 1280 900 1
 shoot editor-light "/runs/$id?edit=1" 1280 900 1
 shoot editor-narrow-dark "/runs/$id?edit=1" 500 1400 0
 api "$url/api/v1/runs/$id/approve" -d '{"version":1}' >/dev/null
-until api "$url/api/v1/runs/$id" | grep -q '"waves":\[\["s1","s2","s3"\],\["s4"\]\]'; do sleep 0.05; done
 shoot run-light "/runs/$id?step=s4" 1280 900 1
 until_status "$id" succeeded
 shoot answer-light "/runs/$id?step=s2" 1280 1000 1

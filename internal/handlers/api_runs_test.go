@@ -385,7 +385,7 @@ func TestBodyThatIsCutOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = io.WriteString(conn, "POST /api/v1/runs HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n"+key+"\r\n"+`{"question":"q"}`)
+		_, err = io.WriteString(conn, "POST /api/v1/runs HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n"+key+"\r\n"+`{"question":"q"}`)
 		if err != nil {
 			t.Fatal(err)
 		}

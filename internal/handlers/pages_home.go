@@ -77,7 +77,7 @@ func (s *server) rowsOf(list []db.Summary) []templates.RunRow {
 			rows[i].Cost = templates.Money(r.Usage.CostUSD)
 		}
 		if r.ErrorCode != "" {
-			rows[i].Answer = strings.ReplaceAll(string(r.ErrorCode), "_", " ")
+			rows[i].Answer = failureTitle(r.ErrorCode)
 		}
 		if !r.FinishedAt.IsZero() {
 			rows[i].Took = r.FinishedAt.Sub(r.CreatedAt)

@@ -204,23 +204,51 @@ func (v view) failure() (title, lost, todo string) {
 	} else if v.run.Usage.Requests > 0 {
 		kept = "What the models wrote is kept in the trace below."
 	}
+	title = failureTitle(v.run.Error.Code)
 	switch v.run.Error.Code {
 	case plan.CodeBeyondDemo:
-		return "This is more than the demo model knows", "", "Ask one of the sample questions on the home page."
+		return title, "", "Ask one of the sample questions on the home page."
 	case plan.CodePlanInvalid:
-		return "No plan kept the rules", kept, "Ask again in other words, with another model, or with a higher step limit."
+		todo = "Ask again in other words, with another model, or with a higher step limit."
 	case plan.CodeAllStepsFailed:
-		return "No step succeeded", kept, "Look at the steps below for what went wrong, then ask again."
+		todo = "Look at the steps below for what went wrong, then ask again."
 	case plan.CodeBudgetExhausted:
-		return "The budget is used up", kept, "Ask again with a larger budget under Options."
+		todo = "Ask again with a larger budget under Options."
 	case plan.CodeModelUnreachable:
-		return "The model cannot be reached", kept, "Check the model server and its address, then ask again."
+		todo = "Check the model server and its address, then ask again."
 	case plan.CodeModelAuth:
-		return "The model refused the key", kept, "Check the key and start Planwave again."
+		todo = "Check the key and start Planwave again."
 	case plan.CodeModelRateLimited:
-		return "The model asks to come back later", kept, "Wait a little, then ask again."
+		todo = "Wait a little, then ask again."
+	default:
+		todo = "Ask again, or look at the trace below."
 	}
-	return "This run failed", kept, "Ask again, or look at the trace below."
+	return title, kept, todo
+}
+
+// failureTitle says in a few words why a run failed.
+func failureTitle(code plan.Code) string {
+	switch code {
+	case plan.CodeBeyondDemo:
+		return "This is more than the demo model knows"
+	case plan.CodePlanInvalid:
+		return "No plan kept the rules"
+	case plan.CodeAllStepsFailed:
+		return "No step succeeded"
+	case plan.CodeBudgetExhausted:
+		return "The budget is used up"
+	case plan.CodeModelUnreachable:
+		return "The model cannot be reached"
+	case plan.CodeModelAuth:
+		return "The model refused the key"
+	case plan.CodeModelRateLimited:
+		return "The model asks to come back later"
+	case plan.CodeContentFiltered:
+		return "The model held the answer back for its content"
+	case plan.CodeOutputTruncated:
+		return "The model's answer was cut off"
+	}
+	return "This run failed"
 }
 
 func (v view) stream() templates.StreamProps {

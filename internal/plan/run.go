@@ -132,8 +132,14 @@ func (r *Run) Failed() []string { return r.WithStatus(StepStatusFailed, StepStat
 // Skipped lists the skipped steps in plan order.
 func (r *Run) Skipped() []string { return r.WithStatus(StepStatusSkipped) }
 
-// Corrections counts how often a plan was sent back to the planner by code.
-func (r *Run) Corrections() int { return len(r.Rejections) }
+// Corrections counts how often a plan was sent back to the planner by code. The
+// last plan of a run that failed for its plans was not sent back any more.
+func (r *Run) Corrections() int {
+	if r.Error != nil && r.Error.Code == CodePlanInvalid && len(r.Rejections) > 0 {
+		return len(r.Rejections) - 1
+	}
+	return len(r.Rejections)
+}
 
 // Deliverable is the id of the step that the run is for: the plan's
 // deliverable or its one final step.

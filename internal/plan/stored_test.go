@@ -20,7 +20,7 @@ func stored() map[plan.EventType]string {
 		"plan.rejected": `{"text":"{}","plan":{"steps":[{"id":"s1","instruction":"x","depends_on":["s1"]}]},` +
 			`"violations":[{"code":"self_dependency","steps":["s1"],"message":"m","mend":{"label":"l","step":"s1","depends_on":[]}}],"no_json":true}`,
 		"plan.proposed": `{"version":1,"plan":{"steps":[{"id":"s1","instruction":"x","depends_on":[],"tool":"get_city","input":{"name":"Tarnby"},` +
-			`"contract":{"required":["n"],"checks":["n > 0"]},"strategy":"react"}],"deliverable":"s1"},"hash":"sha256:1","author":"planner","reason":"first plan",` +
+			`"contract":{"required":["n"],"checks":["n \u003e 0"]},"strategy":"react"}],"deliverable":"s1"},"hash":"sha256:1","author":"planner","reason":"first plan",` +
 			`"mends":["m"],"warnings":[{"code":"duplicate_dependency","steps":["s1"],"message":"m","warning":true}]}`,
 		"plan.edited":      `{"version":2,"plan":{"steps":[{"id":"s1","instruction":"x","depends_on":[]}]},"hash":"sha256:2","author":"ann"}`,
 		"plan.approved":    `{"version":2,"hash":"sha256:2","by":"ann"}`,

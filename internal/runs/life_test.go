@@ -152,7 +152,7 @@ func TestPlanThatNeverKeepsTheRules(t *testing.T) { // BEHAVIOUR 2.3
 	if r.Status != plan.RunStatusFailed || r.Error.Code != plan.CodePlanInvalid {
 		t.Errorf("ended %s, %+v", r.Status, r.Error)
 	}
-	if h.model.count("planner") != 4 || r.Corrections() != 4 || r.Rejections[3].Plan == nil {
+	if h.model.count("planner") != 4 || r.Corrections() != 3 || r.Rejections[3].Plan == nil {
 		t.Errorf("asked %d times, %d rejections", h.model.count("planner"), r.Corrections())
 	}
 }
