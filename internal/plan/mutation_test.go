@@ -98,7 +98,7 @@ func mutations() []mutation {
 		}},
 		{plan.CodeBadToolInput, func(t *rapid.T, p *plan.Plan) (string, bool) {
 			s := anyStep(t, p)
-			s.Tool, s.Input = "", json.RawMessage(rapid.SampledFrom([]string{`{"q":1}`, `"x"`, `[]`, `0`, `{`}).Draw(t, "input"))
+			s.Tool, s.Input = "", json.RawMessage(rapid.SampledFrom([]string{`{"q":1}`, `"x"`, `[]`, `0`}).Draw(t, "input"))
 			return s.ID, true
 		}},
 		{plan.CodeBadReference, func(t *rapid.T, p *plan.Plan) (string, bool) {
