@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -132,4 +133,11 @@ func text(ctx context.Context) string {
 		return err.Error()
 	}
 	return s
+}
+
+// click clicks an element as soon as it is there. Finding and clicking are one
+// step, since a live page may replace the element at any moment.
+func click(t testing.TB, ctx context.Context, selector string) {
+	t.Helper()
+	await(t, ctx, fmt.Sprintf(`(el => el && !el.disabled && (el.click(), true))(document.querySelector(%q))`, selector))
 }

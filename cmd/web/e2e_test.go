@@ -34,7 +34,8 @@ func TestTheMainJobInABrowser(t *testing.T) {
 	}
 
 	// Edit a step and approve.
-	do(t, ctx, chromedp.Click(chromedp.CSS(`a[href$="?edit=1"]`)), chromedp.Query(chromedp.CSS("#editor")))
+	click(t, ctx, `a[href$="?edit=1"]`)
+	do(t, ctx, chromedp.Query(chromedp.CSS("#editor")))
 	await(t, ctx, pageReady)
 	do(t, ctx,
 		chromedp.Evaluate[chromedp.Void](`document.querySelector("#instruction-0").value = ""`),
@@ -44,7 +45,7 @@ func TestTheMainJobInABrowser(t *testing.T) {
 		const ids = [...document.querySelectorAll("#graph .node[data-status=running]")].map(n => n.dataset.n).sort().join(",");
 		if (ids) window.seen.add(ids);
 	}).observe(document.documentElement, {subtree: true, childList: true, attributes: true}); true`
-	do(t, ctx, chromedp.Click(chromedp.CSS(`#editor-actions button[value=approve]`)))
+	click(t, ctx, "#editor-actions button[value=approve]")
 	await(t, ctx, `!document.querySelector("#editor") && `+pageReady)
 	eval[bool](t, ctx, watchStatuses)
 
@@ -71,11 +72,11 @@ func TestTheMainJobInABrowser(t *testing.T) {
 	}
 
 	// A step's panel shows what was edited, by its own address.
-	do(t, ctx, chromedp.Click(chromedp.CSS("#node-s1")))
+	click(t, ctx, "#node-s1")
 	await(t, ctx, `document.querySelector("#panel").innerText.includes("as edited by a person") && location.search === "?step=s1"`)
 
 	// History shows it.
-	do(t, ctx, chromedp.Click(chromedp.CSS(`nav a[href="/runs"]`)))
+	click(t, ctx, `nav a[href="/runs"]`)
 	await(t, ctx, fmt.Sprintf(`location.pathname === "/runs" && document.body.innerText.includes(%q)`, sampleQuestion))
 	if s := text(ctx); !strings.Contains(s, "succeeded") {
 		t.Errorf("the history says %q", s)
@@ -101,7 +102,7 @@ func TestSampleQuestionsAndOneBeyond(t *testing.T) { // BEHAVIOUR 13
 				chromedp.Click(chromedp.CSS("#ask button.primary")))
 			await(t, ctx, `location.pathname.startsWith("/runs/") && /Waiting for your approval|Failed/.test(document.querySelector("#run-head")?.innerText ?? "")`)
 			if tt.state == "Succeeded" {
-				do(t, ctx, chromedp.Click(chromedp.CSS(`#run-actions button.primary`)))
+				click(t, ctx, "#run-actions button.primary")
 			}
 			await(t, ctx, fmt.Sprintf(`document.querySelector("#run-head").innerText.includes(%q) && document.querySelector("#run").innerText.includes(%q)`, tt.state, tt.want))
 			if html := eval[string](t, ctx, `document.querySelector("#answer").innerHTML`); tt.mustNot != "" && strings.Contains(html, tt.mustNot) {
@@ -118,23 +119,24 @@ func TestViolationsAppearWhileTyping(t *testing.T) { // BEHAVIOUR 3.2
 		chromedp.SendKeys(chromedp.CSS("#question"), sampleQuestion),
 		chromedp.Click(chromedp.CSS("#ask button.primary")))
 	await(t, ctx, `document.querySelectorAll("#graph .node").length === 4 && `+pageReady)
-	do(t, ctx, chromedp.Click(chromedp.CSS(`a[href$="?edit=1"]`)), chromedp.Query(chromedp.CSS("#editor")))
+	click(t, ctx, `a[href$="?edit=1"]`)
+	do(t, ctx, chromedp.Query(chromedp.CSS("#editor")))
 	await(t, ctx, pageReady)
 
 	// A dependency taken off: s1 becomes a loose end, at the step concerned and with its mend.
-	do(t, ctx, chromedp.Click(chromedp.CSS(`label:has(> #dep-3-0)`)))
+	click(t, ctx, "label:has(> #dep-3-0)")
 	await(t, ctx, `document.querySelector("#violations-3").innerText.includes("Make s4 final")`)
 	if !eval[bool](t, ctx, `document.querySelector("#editor-actions button[value=approve]").disabled`) {
 		t.Error("an invalid plan can be approved")
 	}
 	// The mend puts it right.
-	do(t, ctx, chromedp.Click(chromedp.CSS(`#violations-3 button[value^="mend:"]`)))
+	click(t, ctx, `#violations-3 button[value^="mend:"]`)
 	await(t, ctx, `document.querySelector("#violations-3").innerText === "" && !document.querySelector("#editor-actions button[value=approve]").disabled`)
 
 	// A step added has no instruction yet; taken out again, all is well.
-	do(t, ctx, chromedp.Click(chromedp.CSS("#op-add")))
+	click(t, ctx, "#op-add")
 	await(t, ctx, `document.querySelectorAll("#editor .step-card").length === 5 && document.querySelector("#violations-4").innerText.includes("has no instruction")`)
-	do(t, ctx, chromedp.Click(chromedp.CSS(`#op-trash-4`)))
+	click(t, ctx, "#op-trash-4")
 	await(t, ctx, `document.querySelectorAll("#editor .step-card").length === 4 && !document.querySelector("#editor-actions button[value=approve]").disabled`)
 }
 
@@ -145,11 +147,12 @@ func TestAskingForChangesAndCancelling(t *testing.T) { // BEHAVIOUR 2.5, 5.7
 		chromedp.SendKeys(chromedp.CSS("#question"), sampleQuestion),
 		chromedp.Click(chromedp.CSS("#ask button.primary")))
 	await(t, ctx, `document.querySelectorAll("#graph .node").length === 4 && `+pageReady)
-	do(t, ctx, chromedp.Click(chromedp.CSS("#revise summary")),
-		chromedp.SendKeys(chromedp.CSS("#comment"), "also look at Ashwick"),
-		chromedp.Click(chromedp.CSS("#revise button.primary")))
+	click(t, ctx, "#revise summary")
+	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#comment"), "also look at Ashwick"))
+	click(t, ctx, "#revise button.primary")
 	await(t, ctx, `document.querySelectorAll("#graph .node").length === 5 && document.querySelector("#graph").innerText.includes("Ashwick")`)
-	do(t, ctx, chromedp.Click(chromedp.CSS("#cancel summary")), chromedp.Click(chromedp.CSS("#cancel button.danger")))
+	click(t, ctx, "#cancel summary")
+	click(t, ctx, "#cancel button.danger")
 	await(t, ctx, `document.querySelector("#run-head").innerText.includes("Cancelled")`)
 	if wide := eval[bool](t, ctx, `document.documentElement.scrollWidth > innerWidth`); wide {
 		t.Error("the page scrolls sideways on a phone")

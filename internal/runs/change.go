@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"planwave/internal/db"
 	"planwave/internal/plan"
 )
 
@@ -73,28 +74,36 @@ func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) 
 	if err != nil {
 		return nil, err
 	}
-	l.mu.Lock()
-	driving, ended := l.driving, l.ended
-	if driving && !l.run.Status.Ended() {
-		l.cancel(cancelledBy{by: by})
-	}
-	l.mu.Unlock()
-	if driving {
+	for waited := false; ; waited = true {
+		ended, err := l.cancelNow(ctx, by)
+		switch {
+		case ended == nil && err == nil, waited && l.snapshot().Status == plan.RunStatusCancelled:
+			return l.snapshot(), nil
+		case err != nil:
+			return nil, err
+		}
 		select {
 		case <-ended:
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-		if r := l.snapshot(); r.Status == plan.RunStatusCancelled {
-			return r, nil
-		}
 	}
-	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
-		if !r.Cancelable() {
-			return nil, unexpected(r, "cancel the run", "it has ended")
-		}
-		return cancelEvents(r, by), nil
-	})
+}
+
+// cancelNow ends a run that has no driver. One that has is told to stop, and
+// the channel that says when it has is returned. Looking and acting are one
+// step, so that no driver starts in between.
+func (l *live) cancelNow(ctx context.Context, by string) (ended <-chan struct{}, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case !l.run.Cancelable():
+		return nil, unexpected(l.run, "cancel the run", "it has ended")
+	case l.driving:
+		l.cancel(cancelledBy{by: by})
+		return l.ended, nil
+	}
+	return nil, l.commit(ctx, db.Batch{}, cancelEvents(l.run, by))
 }
 
 // change makes a person's change and sets the run going again where it has work.

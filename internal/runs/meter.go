@@ -50,6 +50,7 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 	if err != nil {
 		return model.Response{}, fmt.Errorf("reserve a call of the %s: %w", m.agent, err)
 	}
+	defer reserved.Settle(amount) // whatever happens; what is settled below counts first
 	call, err := m.begin(ctx, req, amount)
 	if err != nil {
 		reserved.Settle(plan.Amount{})
@@ -124,7 +125,7 @@ func plausible(u plan.Usage) bool {
 			return false
 		}
 	}
-	return u.TotalTokens > 0 || u.InputTokens+u.OutputTokens == 0
+	return u.TotalTokens > 0 && u.TotalTokens >= u.InputTokens+u.OutputTokens
 }
 
 // last returns the id of the newest call.

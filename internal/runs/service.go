@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"planwave/internal/budget"
 	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/plan"
@@ -96,6 +97,10 @@ func (s *Service) resume(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	// What the crashed process had reserved is charged only now.
+	l.mu.Lock()
+	l.ledger = budget.New(l.options.Budget, l.run.Used())
+	l.mu.Unlock()
 	s.wake(l)
 	return nil
 }

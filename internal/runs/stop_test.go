@@ -253,3 +253,23 @@ func TestACrashChargesItsReservation(t *testing.T) { // BEHAVIOUR 8.2
 		t.Errorf("ended %s", r.Status)
 	}
 }
+
+func TestALostReservationCountsAgainstTheBudgetAfterACrash(t *testing.T) { // BEHAVIOUR 8.2
+	there := make(chan struct{}, 8)
+	h := newHarness(t, &script{executor: func(ctx context.Context, _ string, _ model.Request) (model.Response, error) {
+		return model.Response{}, hang(ctx, there)
+	}})
+	one := 1
+	id := h.ask(given(plan.Plan{Steps: []plan.Step{{ID: "s1", Instruction: "one"}}}), auto,
+		func(a *runs.Ask) { a.Options.Budget.Requests = &one }).ID
+	<-there
+	crashed := filepath.Join(t.TempDir(), "crashed.db")
+	plant(t, crashed, h.events(id))
+	again := openHarness(t, crashed, &script{})
+	if err := again.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if r := again.end(plantedID); r.Error == nil || r.Error.Code != plan.CodeBudgetExhausted || len(again.model.asked) > 0 {
+		t.Errorf("ended %s, %+v, after %d more calls", r.Status, r.Error, len(again.model.asked))
+	}
+}

@@ -133,10 +133,13 @@ type completion struct {
 
 // loop decides, commits, starts and waits, until nothing is left to do.
 func (s *scheduler) loop(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	defer s.drain()
 	for {
 		starts := s.decide(ctx)
 		if err := s.commit(ctx); err != nil {
+			stop(err) // what is in flight could not be recorded either
 			return err
 		}
 		for _, i := range starts {
