@@ -129,8 +129,11 @@ func (c *checker) ids() {
 	}
 }
 
+// mostID is the longest id.
+const mostID = 64
+
 func validID(id string) bool {
-	if id == "" || len(id) > 64 {
+	if id == "" || len(id) > mostID {
 		return false
 	}
 	for i := range len(id) {

@@ -136,24 +136,55 @@ func (c *checker) references(i int, s Step) {
 	if len(found.refs)+len(found.foreign) == 0 {
 		return
 	}
-	told := make(map[string]bool, len(s.DependsOn))
-	for _, id := range s.DependsOn {
-		told[id] = true
-	}
+	told := newIDSet(s.DependsOn)
 	for _, ref := range found.refs {
-		if !told[ref.Step] {
-			told[ref.Step] = true
+		if told.add(ref.Step) {
 			c.reference(i, ref)
 		}
 	}
 	for _, f := range found.foreign {
-		if _, known := c.graph.index[f.step]; known && !told[f.text] {
-			told[f.text] = true
+		if _, known := c.graph.index[f.step]; known && told.add(f.text) {
 			c.add(CodeBadReference, []int{i}, nil,
 				"The input of step %s has %s, which would be sent as it stands. Write ${%s} for the result of step %s, and name %s in depends_on.",
 				c.name(i), f.text, f.step, f.step, f.step)
 		}
 	}
+}
+
+// idSet is a set of ids: a list while they are few, since that is faster.
+type idSet struct {
+	few  []string
+	many map[string]bool
+}
+
+// fewIDs is up to how many ids a list is faster than a map.
+const fewIDs = 16
+
+func newIDSet(ids []string) idSet {
+	if len(ids) <= fewIDs {
+		return idSet{few: slices.Clip(ids)}
+	}
+	s := idSet{many: make(map[string]bool, len(ids))}
+	for _, id := range ids {
+		s.many[id] = true
+	}
+	return s
+}
+
+// add adds an id, and says whether it was not there.
+func (s *idSet) add(id string) bool {
+	if s.many[id] || slices.Contains(s.few, id) {
+		return false
+	}
+	switch {
+	case s.many != nil:
+		s.many[id] = true
+	case len(s.few) < fewIDs:
+		s.few = append(s.few, id)
+	default:
+		*s = newIDSet(append(s.few, id))
+	}
+	return true
 }
 
 // reference reports a reference to a step that is not in depends_on.

@@ -135,3 +135,18 @@ func ExampleShort() {
 	fmt.Println(plan.Short("💰💰💰", 2), plan.Short("💰💰", 2))
 	// Output: 💰💰… 💰💰
 }
+
+func ExampleCriticalPath() {
+	p := plan.Plan{Steps: []plan.Step{
+		{ID: "quick"}, {ID: "slow"}, {ID: "check", DependsOn: []string{"quick"}}, {ID: "end", DependsOn: []string{"check", "slow"}},
+	}}
+	seconds := map[string]float64{"quick": 1, "slow": 9, "check": 2, "end": 1}
+	path, err := plan.CriticalPath(p, func(id string) float64 { return seconds[id] })
+	fmt.Println(path, err)
+	// Output: [slow end] <nil>
+}
+
+func ExampleTerminals() {
+	fmt.Println(plan.Terminals(comparison()))
+	// Output: [s1 s2 s3]
+}

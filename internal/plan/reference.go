@@ -1,17 +1,13 @@
 package plan
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Reference is a mention of a step's result in a tool's input: ${s1}, or
@@ -24,107 +20,6 @@ type Reference struct {
 // String returns the reference as it is written.
 func (r Reference) String() string {
 	return "${" + strings.Join(append([]string{r.Step}, r.Path...), ".") + "}"
-}
-
-var (
-	// referencePattern is what a reference looks like. An id holds no dot, so
-	// the first dot ends it.
-	referencePattern = regexp.MustCompile(`\$\{([A-Za-z0-9_-]{1,64})((?:\.[^.{}\s]+)*)\}`)
-	// referenceStart is a reference that a text begins with.
-	referenceStart = regexp.MustCompile(`^` + referencePattern.String())
-	// foreignPattern is how other planners refer to results: #E1 (ReWOO), $1
-	// (LLMCompiler), {{s1}} (templates). Here these are plain text.
-	foreignPattern = regexp.MustCompile(`[#$]([A-Za-z0-9_-]{1,64})|\{\{\s*([A-Za-z0-9_-]{1,64})[^{}]*\}\}`)
-)
-
-// References lists the references in every text of a tool's input, in the
-// order they are written in sorted keys. The error is of input that is no JSON.
-func References(input json.RawMessage) ([]Reference, error) {
-	found, err := mentions(input)
-	return found.refs, err
-}
-
-// mention is what is found in the texts of an input.
-type mention struct {
-	refs    []Reference
-	broken  []string  // what begins as a reference and is none
-	foreign []foreign // what refers to a step in a form that is not filled in
-}
-
-// foreign is a reference in the form of another planner, if its step is one.
-type foreign struct{ text, step string }
-
-// mentions finds the references in an input, and what is meant as one.
-func mentions(input json.RawMessage) (mention, error) {
-	var m mention
-	if len(input) == 0 {
-		return m, nil
-	}
-	if !bytes.ContainsAny(input, `\$#`) && !bytes.Contains(input, []byte("{{")) && json.Valid(input) {
-		return m, nil
-	}
-	v, err := decodeValue(input)
-	if err != nil {
-		return m, fmt.Errorf("it is not JSON: %w", err)
-	}
-	_, err = mapTexts(v, func(text string) (any, error) {
-		m.add(text)
-		return text, nil
-	})
-	return m, err
-}
-
-// add takes in the references of one text.
-func (m *mention) add(text string) {
-	rest := text
-	for {
-		at := strings.Index(rest, "${")
-		if at < 0 {
-			break
-		}
-		rest = rest[at:]
-		loc := referenceStart.FindStringSubmatchIndex(rest)
-		if loc == nil {
-			m.broken = append(m.broken, Short(rest, 40))
-			rest = rest[len("${"):]
-			continue
-		}
-		m.refs = append(m.refs, referenceIn(rest, loc))
-		rest = rest[loc[1]:]
-	}
-	for _, loc := range foreignPattern.FindAllStringSubmatchIndex(text, -1) {
-		m.addForeign(text, loc)
-	}
-}
-
-// addForeign takes in what may be another planner's reference. A number, as in
-// "$1" or "#1", is one only where it is the whole text, and a mark inside a
-// word is none.
-func (m *mention) addForeign(text string, loc []int) {
-	f := foreign{text: text[loc[0]:loc[1]]}
-	if loc[2] < 0 {
-		f.step = text[loc[4]:loc[5]]
-		m.foreign = append(m.foreign, f)
-		return
-	}
-	f.step = text[loc[2]:loc[3]]
-	before, _ := utf8.DecodeLastRuneInString(text[:loc[0]])
-	if unicode.IsLetter(before) || unicode.IsDigit(before) || before == '&' {
-		return
-	}
-	if strings.Trim(f.step, "0123456789") == "" && strings.TrimSpace(text) != f.text {
-		return
-	}
-	m.foreign = append(m.foreign, f)
-}
-
-// referenceIn makes the reference of a match in a text.
-func referenceIn(text string, loc []int) Reference {
-	r := Reference{Step: text[loc[2]:loc[3]]}
-	if path := text[loc[4]:loc[5]]; path != "" {
-		r.Path = strings.Split(path[1:], ".")
-	}
-	return r
 }
 
 // mostFilled is how large an input may become by what is filled in, in bytes.
@@ -157,30 +52,29 @@ type filler struct {
 }
 
 func (f *filler) fill(text string) (any, error) {
-	found := referencePattern.FindAllStringSubmatchIndex(text, -1)
-	if len(found) == 0 {
-		return text, nil
-	}
 	var out strings.Builder
 	at := 0
-	for _, loc := range found {
-		value, err := f.value(referenceIn(text, loc))
-		if err != nil {
-			return nil, err
+	for {
+		ref, start, end, ok := nextReference(text, at)
+		switch {
+		case !ok && at == 0:
+			return text, nil
+		case !ok:
+			out.WriteString(text[at:])
+			return out.String(), nil
 		}
-		if loc[0] == 0 && loc[1] == len(text) {
-			return value, nil
+		value, err := f.value(ref)
+		if err != nil || start == 0 && end == len(text) {
+			return value, err
 		}
 		written, err := writtenOut(value)
 		if err != nil {
 			return nil, err
 		}
-		out.WriteString(text[at:loc[0]])
+		out.WriteString(text[at:start])
 		out.WriteString(written)
-		at = loc[1]
+		at = end
 	}
-	out.WriteString(text[at:])
-	return out.String(), nil
 }
 
 // value is what a reference names.

@@ -94,24 +94,45 @@ func objectOf(raw json.RawMessage) object {
 // depends_on is dependsOn, too.
 type object map[string]json.RawMessage
 
-// plainKey is a key without case and marks.
-func plainKey(key string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(key))
+// sameKey says whether two keys differ by case and marks only.
+func sameKey(a, b string) bool {
+	for {
+		a, b = strings.TrimLeft(a, marks), strings.TrimLeft(b, marks)
+		if a == "" || b == "" {
+			return a == b
+		}
+		if lower(a[0]) != lower(b[0]) {
+			return false
+		}
+		a, b = a[1:], b[1:]
+	}
+}
+
+// marks join the words of a key.
+const marks = "_- "
+
+func lower(b byte) byte {
+	if b >= 'A' && b <= 'Z' {
+		return b + 'a' - 'A'
+	}
+	return b
 }
 
 // get returns the value of a key, nil when it is not there or null, and the
 // keys that are spellings of it.
 func (o object) get(name string) (value json.RawMessage, spelled []string) {
-	if v, ok := o[name]; ok {
-		value = v
-	}
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		if plainKey(key) == plainKey(name) {
+	for key := range o {
+		if sameKey(key, name) {
 			spelled = append(spelled, key)
-			if value == nil {
-				value = o[key]
-			}
 		}
+	}
+	if len(spelled) == 0 {
+		return nil, nil
+	}
+	slices.Sort(spelled)
+	value, exact := o[name]
+	if !exact {
+		value = o[spelled[0]]
 	}
 	if string(value) == "null" {
 		value = nil
@@ -166,7 +187,7 @@ func (r *reader) unwrap(raw json.RawMessage) ([]json.RawMessage, bool) {
 		return listOf(raw), true
 	}
 	o := r.flat(objectOf(raw))
-	others := slices.DeleteFunc(wrapped(o), func(key string) bool { return plainKey(key) == "steps" })
+	others := slices.DeleteFunc(wrapped(o), func(key string) bool { return sameKey(key, "steps") })
 	if len(others) > 0 {
 		r.wrong(nil, `The answer has more than one list of steps (under %s). Write one plan, {"steps": […]}.`, strings.Join(shortened(others), ", "))
 	}

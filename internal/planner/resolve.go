@@ -78,9 +78,9 @@ func (r *reader) edges(id string, extra object, known map[string]bool) {
 
 // saysDepends says whether a key is another word for depends_on.
 func saysDepends(key string) bool {
-	return slices.Contains([]string{
-		"dependencies", "dependency", "depends", "dependent", "deps", "requires", "needs", "after", "prerequisites", "parents", "blockedby",
-	}, plainKey(key))
+	return slices.ContainsFunc([]string{
+		"dependencies", "dependency", "depends", "dependent", "deps", "requires", "needs", "after", "prerequisites", "parents", "blocked_by",
+	}, func(word string) bool { return sameKey(key, word) })
 }
 
 // namesSteps says whether a value is the id of another step, or a list of such.

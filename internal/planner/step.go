@@ -48,7 +48,7 @@ func (r *reader) step(i int, o object) {
 	r.plan.Steps = append(r.plan.Steps, s)
 	r.titles = append(r.titles, f.title())
 	for _, key := range slices.Collect(maps.Keys(o)) {
-		if slices.ContainsFunc(keys(), func(name string) bool { return plainKey(name) == plainKey(key) }) {
+		if slices.ContainsFunc(keys(), func(name string) bool { return sameKey(name, key) }) {
 			delete(o, key)
 		}
 	}
@@ -148,8 +148,8 @@ func (f *fields) dependencies() []string {
 func (f *fields) inner() {
 	for _, key := range slices.Sorted(maps.Keys(f.object)) {
 		v := f.object[key]
-		mine := slices.ContainsFunc(keys(), func(name string) bool { return plainKey(name) == plainKey(key) })
-		if !mine && (holdsSteps(v) || holdsPlan(objectOf(v)) || plainKey(key) == "steps" && !empty(v)) {
+		mine := slices.ContainsFunc(keys(), func(name string) bool { return sameKey(name, key) })
+		if !mine && (holdsSteps(v) || holdsPlan(objectOf(v)) || sameKey(key, "steps") && !empty(v)) {
 			f.bad("has steps of its own under %q. Write all steps in one list, joined by depends_on.", plan.Short(key, mostQuoted))
 			delete(f.object, key)
 		}

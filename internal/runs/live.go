@@ -54,6 +54,9 @@ func (l *live) snapshot() *plan.Run {
 func (l *live) update(ctx context.Context, decide func(*plan.Run) ([]plan.Payload, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.flush(ctx); err != nil {
+		return err
+	}
 	payloads, err := decide(l.run)
 	if err != nil || len(payloads) == 0 {
 		return err
@@ -74,20 +77,34 @@ type change struct {
 // run that come while another is being committed share the next commit: the
 // first of them to get hold of the run commits for all.
 func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload) error {
-	mine := &change{batch: b, payloads: payloads}
-	l.waiting.Lock()
-	l.waiting.changes = append(l.waiting.changes, mine)
-	l.waiting.Unlock()
-
+	mine := l.later(b, payloads...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if mine.done {
-		return mine.err
+	if !mine.done {
+		return l.flush(ctx)
 	}
+	return mine.err
+}
+
+// later hands events over that are committed with whatever is recorded next,
+// always before it: what a step tells of on its way to its outcome.
+func (l *live) later(b db.Batch, payloads ...plan.Payload) *change {
+	c := &change{batch: b, payloads: payloads}
+	l.waiting.Lock()
+	l.waiting.changes = append(l.waiting.changes, c)
+	l.waiting.Unlock()
+	return c
+}
+
+// flush commits everything that waits. mu is held.
+func (l *live) flush(ctx context.Context) error {
 	l.waiting.Lock()
 	together := l.waiting.changes
 	l.waiting.changes = nil
 	l.waiting.Unlock()
+	if len(together) == 0 {
+		return nil
+	}
 	var all db.Batch
 	var events []plan.Payload
 	for _, c := range together {

@@ -169,6 +169,11 @@ func (r *recorder) Call(ctx context.Context, name string, args json.RawMessage) 
 		Step: r.step, Attempt: r.attempt, ID: c.ID, Tool: name, Arguments: args,
 		Error: tools.Cut(c.Error, errorLimit), Millis: c.FinishedAt.Sub(c.StartedAt).Milliseconds(),
 	}
+	if r.call == nil {
+		// The step's outcome comes next, and is committed together with this.
+		r.l.later(db.Batch{ToolCalls: []plan.ToolCall{c}}, event)
+		return out, err
+	}
 	if recErr := r.l.record(context.WithoutCancel(ctx), db.Batch{ToolCalls: []plan.ToolCall{c}}, event); recErr != nil {
 		return tools.Result{}, recErr
 	}
