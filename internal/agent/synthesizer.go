@@ -34,6 +34,21 @@ type SynthesisInput struct {
 	Steps        []StepReport // in plan order
 }
 
+// Told is what a model is told of steps: a JSON object for each, one a line.
+func Told(steps []StepReport) (string, error) {
+	limit := share(tools.ResultLimit, len(steps))
+	told := make([]resultLine, len(steps))
+	for i, st := range steps {
+		told[i] = resultLine{Step: st.Step, Instruction: tools.Cut(st.Instruction, limit)}
+		if st.Result != nil {
+			told[i] = told[i].with(*st.Result, limit)
+			continue
+		}
+		told[i].Status, told[i].Reason = st.Status, tools.Cut(st.Reason, limit)
+	}
+	return lines(told)
+}
+
 // completed are the ids of the steps with a result, in plan order.
 func (in SynthesisInput) completed() []string {
 	var ids []string
@@ -95,17 +110,7 @@ func (s *Synthesizer) request(in SynthesisInput) (model.Request, error) {
 	if err != nil {
 		return model.Request{}, err
 	}
-	limit := share(tools.ResultLimit, len(in.Steps))
-	told := make([]resultLine, len(in.Steps))
-	for i, st := range in.Steps {
-		told[i] = resultLine{Step: st.Step, Instruction: tools.Cut(st.Instruction, limit)}
-		if st.Result != nil {
-			told[i] = told[i].with(*st.Result, limit)
-			continue
-		}
-		told[i].Status, told[i].Reason = st.Status, tools.Cut(st.Reason, limit)
-	}
-	steps, err := lines(told)
+	steps, err := Told(in.Steps)
 	if err != nil {
 		return model.Request{}, err
 	}

@@ -75,6 +75,19 @@ func (l *Ledger) Reserve(ctx context.Context, a plan.Amount) (*Reservation, erro
 	return l.outcome(w, <-w.done)
 }
 
+// StartStep counts one attempt at a step. Nothing reserves steps, so it waits
+// for nothing: when what is settled leaves no room it is [ErrExhausted].
+func (l *Ledger) StartStep() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := plan.Amount{Steps: 1}
+	if err := l.short(l.used, one); err != nil {
+		return err
+	}
+	l.used = l.used.Plus(one)
+	return nil
+}
+
 // join puts an amount behind those that wait, and serves whoever can be.
 func (l *Ledger) join(a plan.Amount) *waiter {
 	w := &waiter{amount: a, done: make(chan error, 1)}
@@ -144,7 +157,7 @@ func (l *Ledger) Used() (used, reserved plan.Amount) {
 func (l *Ledger) admit() {
 	for len(l.waiting) > 0 {
 		w := l.waiting[0]
-		short := l.short(w.amount)
+		short := l.short(l.used.Plus(l.reserved), w.amount)
 		if short != nil && l.open > 0 {
 			return
 		}
@@ -157,9 +170,9 @@ func (l *Ledger) admit() {
 	}
 }
 
-// short says in which dimension an amount does not fit, or nil. mu is held.
-func (l *Ledger) short(a plan.Amount) error {
-	held := l.used.Plus(l.reserved)
+// short says in which dimension an amount does not fit beside what is held, or
+// nil. mu is held.
+func (l *Ledger) short(held, a plan.Amount) error {
 	return cmp.Or(
 		over("requests", count, held.Requests, a.Requests, l.limit.Requests),
 		over("tokens", count, held.Tokens, a.Tokens, l.limit.Tokens),

@@ -311,3 +311,31 @@ func BenchmarkReserveAndSettle(b *testing.B) {
 		r.Settle(plan.Amount{})
 	}
 }
+
+func TestStartStepWaitsForNothing(t *testing.T) { // BEHAVIOUR 8.2
+	two, one := 2, 1
+	l := New(plan.Budget{Steps: &two, Requests: &one}, plan.Amount{})
+	held, err := l.Reserve(t.Context(), plan.Amount{Requests: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waits := make(chan error)
+	go func() { _, err := l.Reserve(ctx, plan.Amount{Requests: 1}); waits <- err }()
+	for range two { // beside a call in flight and one that waits for it
+		if err := l.StartStep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.StartStep(); !errors.Is(err, ErrExhausted) {
+		t.Errorf("a third of two steps: %v", err)
+	}
+	cancel()
+	if err := <-waits; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	held.Settle(plan.Amount{Requests: 1})
+	if used, _ := l.Used(); used.Steps != two || used.Requests != 1 {
+		t.Errorf("used = %+v", used)
+	}
+}

@@ -116,10 +116,14 @@ func versionIn(p plan.Payload) (plan.Version, bool) {
 }
 
 // saveSteps writes the rows of the steps that the batch changed. A new plan
-// replaces them all.
+// drops those of the steps that it has no more.
 func (s *session) saveSteps(run int64, b Batch, before int64) error {
 	if slices.ContainsFunc(b.Events, func(e plan.Event) bool { _, ok := versionIn(e.Data); return ok }) {
-		if _, err := s.exec(`DELETE FROM steps WHERE run = ?1`, run); err != nil {
+		ids, err := json.Marshal(b.Run.Plan().IDs())
+		if err != nil {
+			return err
+		}
+		if _, err := s.exec(`DELETE FROM steps WHERE run = ?1 AND step NOT IN (SELECT value FROM json_each(?2))`, run, string(ids)); err != nil {
 			return err
 		}
 	}
@@ -169,7 +173,7 @@ func (s *session) saveStep(run int64, position int, st *plan.StepState, result i
 			requests, input_tokens, output_tokens, cached_tokens, thinking_tokens, total_tokens, cost, changed_seq
 		) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
 		ON CONFLICT (run, step) DO UPDATE SET
-			status = ?4, wave = ?5, attempts = ?6, cause = ?7, error_code = ?8,
+			position = ?3, status = ?4, wave = ?5, attempts = ?6, cause = ?7, error_code = ?8,
 			result_seq = CASE WHEN ?21 THEN coalesce(?9, result_seq) END,
 			started_at = ?10, finished_at = ?11, tool_calls = ?12,
 			requests = ?13, input_tokens = ?14, output_tokens = ?15, cached_tokens = ?16,

@@ -64,7 +64,8 @@ func (d *DB) readTrace(ctx context.Context, runID, step string) (calls []plan.Ca
 		SELECT
 			t.id, t.call, t.step, t.attempt, t.tool, t.error, t.started_at, t.finished_at,
 			(SELECT body FROM texts WHERE run = t.run AND owner = t.id AND kind = 'arguments'),
-			(SELECT body FROM texts WHERE run = t.run AND owner = t.id AND kind = 'result')
+			(SELECT body FROM texts WHERE run = t.run AND owner = t.id AND kind = 'result'),
+			(SELECT body FROM texts WHERE run = t.run AND owner = t.id AND kind = 'data')
 		FROM runs AS r JOIN tool_calls AS t ON t.run = r.n
 		WHERE r.id = ?1 AND (?2 = '' OR t.step = ?2)
 		ORDER BY t.started_at, t.n`, runID, step)
@@ -116,13 +117,13 @@ func scanCall(rows *sql.Rows) (plan.Call, error) {
 
 func scanToolCall(rows *sql.Rows) (plan.ToolCall, error) {
 	var (
-		t                 plan.ToolCall
-		started, finished sql.NullInt64
-		arguments, result sql.NullString
+		t                       plan.ToolCall
+		started, finished       sql.NullInt64
+		arguments, result, data sql.NullString
 	)
-	err := rows.Scan(&t.ID, &t.CallID, &t.Step, &t.Attempt, &t.Tool, &t.Error, &started, &finished, &arguments, &result)
+	err := rows.Scan(&t.ID, &t.CallID, &t.Step, &t.Attempt, &t.Tool, &t.Error, &started, &finished, &arguments, &result, &data)
 	t.StartedAt, t.FinishedAt = moment(started), moment(finished)
-	t.Arguments, t.Result = rawJSON(arguments), result.String
+	t.Arguments, t.Result, t.Data = rawJSON(arguments), result.String, rawJSON(data)
 	return t, err
 }
 

@@ -12,6 +12,7 @@ const (
 	kindResponse  kind = "response"
 	kindArguments kind = "arguments"
 	kindResult    kind = "result"
+	kindData      kind = "data"
 )
 
 // trace writes the calls and tool calls of a batch.
@@ -84,6 +85,9 @@ func (s *session) saveToolCall(run int64, t *plan.ToolCall) error {
 		return err
 	}
 	if err := s.saveText(run, t.ID, kindArguments, string(t.Arguments)); err != nil {
+		return err
+	}
+	if err := s.saveText(run, t.ID, kindData, string(t.Data)); err != nil {
 		return err
 	}
 	return s.saveText(run, t.ID, kindResult, t.Result)

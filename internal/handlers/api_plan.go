@@ -118,7 +118,7 @@ func (a *api) checkPlan(c echo.Context) error {
 	o := plan.DefaultOptions()
 	o.MaxSteps, o.Tools = body.MaxSteps, a.Tools.Names()
 	p := asGiven(body.Plan)
-	answer := checkAnswer{Violations: orEmpty(a.Runs.CheckPlan(o, p)), Waves: [][]string{}, Order: []string{}, CriticalPath: []string{}}
+	answer := checkAnswer{Violations: orEmpty(a.Runs.CheckPlan(&plan.Run{Options: o}, p)), Waves: [][]string{}, Order: []string{}, CriticalPath: []string{}}
 	answer.Valid = plan.Valid(answer.Violations)
 	if err := answer.describe(p); err != nil {
 		return err

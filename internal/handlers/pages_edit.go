@@ -50,7 +50,7 @@ func (s *server) savePlan(c echo.Context) error {
 		return s.saveDraft(c, v, d, op == "approve")
 	}
 	before := len(d.Plan.Steps)
-	if err := d.edit(op, s.Runs.CheckPlan(v.run.Options, d.Plan)); err != nil {
+	if err := d.edit(op, s.Runs.CheckPlan(v.run, d.Plan)); err != nil {
 		return err
 	}
 	p := s.editorPage(c, v, d)
@@ -105,7 +105,7 @@ func (s *server) editorPage(c echo.Context, v view, d draft) templates.RunPagePr
 
 // editorOf is the editor with a draft in it: checked, and drawn where that can be.
 func (s *server) editorOf(ctx context.Context, v view, d draft, focus int) templates.EditorProps {
-	violations := s.Runs.CheckPlan(v.run.Options, d.Plan)
+	violations := s.Runs.CheckPlan(v.run, d.Plan)
 	e := templates.EditorProps{
 		SaveURL: v.url() + "/plan", DraftURL: v.url() + "/draft", DiscardURL: v.url(), Version: d.Base,
 		Deliverable: d.Plan.Deliverable, Focus: focus, Graph: s.draftGraph(ctx, v, d.Plan, violations), Changed: v.differs(d.Plan),

@@ -23,7 +23,9 @@ type Rules struct {
 	OtherEnds bool
 	// Round marks a round of independent tasks, which has no final step.
 	Round bool
-	// Kept are ids kept from an earlier version, which may be ends.
+	// Kept are the steps kept from an earlier version, which may be ends and do
+	// not count towards MaxSteps. False marks one without a result, which
+	// nothing can need.
 	Kept map[string]bool
 	// CheckContract returns what is wrong with a contract's expressions; nil
 	// checks none.
@@ -102,14 +104,28 @@ func (c *checker) warn(code Code, steps []int, mend *Mend, format string, args .
 }
 
 func (c *checker) size() {
-	n := len(c.plan.Steps)
-	if n == 0 {
+	n := 0
+	for _, s := range c.plan.Steps {
+		if !c.kept(s.ID) {
+			n++
+		}
+	}
+	switch {
+	case n == 0 && len(c.plan.Steps) > 0:
+		c.add(CodeEmptyPlan, nil, nil, "The plan has no step left to run. Write at least one, or finalize.")
+	case n == 0:
 		c.add(CodeEmptyPlan, nil, nil, "The plan has no steps. Write at least one step.")
 	}
 	if n > c.rules.MaxSteps {
 		c.add(CodeTooManySteps, nil, nil, "The plan has %d steps and %d is the limit. Join or drop steps until there are at most %d.",
 			n, c.rules.MaxSteps, c.rules.MaxSteps)
 	}
+}
+
+// kept says whether a step is kept from an earlier version.
+func (c *checker) kept(id string) bool {
+	_, kept := c.rules.Kept[id]
+	return kept
 }
 
 func (c *checker) ids() {

@@ -48,6 +48,10 @@ func (c *checker) dependency(i int, id string, known bool, nth int) {
 			"Step %s depends on itself. Remove %s from its depends_on.", c.name(i), shown(id))
 	case !known:
 		c.unknown(i, id)
+	case c.rules.Round && !c.kept(c.plan.Steps[i].ID) && !c.rules.Kept[id]:
+		c.add(CodeNotIndependent, []int{i}, c.without(i, id, false),
+			"Step %s needs %s, which has no result yet. The tasks of a round run side by side: remove %s from its depends_on, or leave the step to a later round.",
+			c.name(i), shown(id), shown(id))
 	}
 }
 

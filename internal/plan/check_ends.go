@@ -9,7 +9,7 @@ func (c *checker) ends() {
 	}
 	var ends []int
 	for _, i := range c.graph.ends(c.plan) {
-		if !c.rules.Kept[c.plan.Steps[i].ID] {
+		if !c.kept(c.plan.Steps[i].ID) {
 			ends = append(ends, i)
 		}
 	}

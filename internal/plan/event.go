@@ -62,15 +62,20 @@ func EventTypes() []EventType {
 		EventWaveFinished,
 		EventStepStarted,
 		EventStepToolCalled,
+		EventStepApprovalRequested,
+		EventStepApprovalDecided,
 		EventStepSucceeded,
 		EventStepFailed,
 		EventStepInvalid,
 		EventStepSkipped,
 		EventStepCancelled,
 		EventStepReset,
+		EventReplanRequested,
 		EventAnswerStarted,
 		EventAnswerWritten,
 		EventRunResumed,
+		EventRunContinued,
+		EventRunWaiting,
 		EventRunSucceeded,
 		EventRunPartial,
 		EventRunFailed,
@@ -105,6 +110,10 @@ func reader(t EventType) func([]byte) (Payload, error) {
 		return read[StepStarted]
 	case EventStepToolCalled:
 		return read[StepToolCalled]
+	case EventStepApprovalRequested:
+		return read[StepApprovalRequested]
+	case EventStepApprovalDecided:
+		return read[StepApprovalDecided]
 	case EventStepSucceeded:
 		return read[StepSucceeded]
 	case EventStepFailed:
@@ -117,12 +126,18 @@ func reader(t EventType) func([]byte) (Payload, error) {
 		return read[StepCancelled]
 	case EventStepReset:
 		return read[StepReset]
+	case EventReplanRequested:
+		return read[ReplanRequested]
 	case EventAnswerStarted:
 		return read[AnswerStarted]
 	case EventAnswerWritten:
 		return read[AnswerWritten]
 	case EventRunResumed:
 		return read[RunResumed]
+	case EventRunContinued:
+		return read[RunContinued]
+	case EventRunWaiting:
+		return read[RunWaiting]
 	case EventRunSucceeded:
 		return read[RunSucceeded]
 	case EventRunPartial:

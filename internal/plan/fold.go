@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -32,7 +33,10 @@ func (r *Run) Apply(e Event) error {
 	}
 	r.Seq = e.Seq
 	r.UpdatedAt = e.At
-	if next, ok := nextStatus(e.Type()); ok {
+	if next, ok := nextStatus(e.Data); ok {
+		if next == RunStatusFailed {
+			r.FailedIn = r.Status
+		}
 		r.Status = next
 	}
 	if r.Status.Ended() {
@@ -47,6 +51,7 @@ func (r *Run) fold(e Event) {
 	switch p := e.Data.(type) {
 	case RunCreated:
 		r.Question, r.Options, r.By, r.CreatedAt = p.Question, p.Options, p.By, e.At
+		r.ForkedFrom = p.ForkedFrom
 		r.AgentUsage, r.Open = map[Role]Usage{}, map[string]UsageReserved{}
 		zero := USD(0)
 		r.Usage.CostUSD = &zero
@@ -60,8 +65,12 @@ func (r *Run) fold(e Event) {
 		r.setPlan(p.Version, e)
 	case PlanApproved:
 		r.Approved, r.ApprovedBy = p.Version, p.By
+	case ReplanRequested:
+		r.Replans, r.ReplanReason, r.RejectionsBefore = p.Number, p.Reason, len(r.Rejections)
 	case RunStarted:
-		r.StartedAt = e.At
+		if r.StartedAt.IsZero() {
+			r.StartedAt = e.At
+		}
 	case WaveStarted:
 		r.Waves, r.WaveOpen = append(r.Waves, p.Steps), true
 	case WaveFinished:
@@ -73,6 +82,12 @@ func (r *Run) fold(e Event) {
 		r.Answer = &a
 	case RunResumed:
 		r.resume(e)
+	case RunContinued:
+		r.goOn(p)
+	case RunSucceeded:
+		r.Error = p.Error
+	case RunPartial:
+		r.Error = p.Error
 	case RunFailed:
 		f := p.Error
 		r.Error = &f
@@ -96,8 +111,14 @@ func (r *Run) foldStep(e Event) {
 		r.joinWave(p)
 	case StepToolCalled:
 		r.touch(p.Step, e).ToolCalls++
+		r.useApproval(p.Approval)
+	case StepApprovalRequested:
+		r.touch(p.Step, e).Status = StepStatusAwaitingApproval
+		r.askApproval(p)
+	case StepApprovalDecided:
+		r.decideApproval(p, e)
 	case StepSucceeded:
-		r.end(p.Step, e, StepStatusSucceeded, nil).Result = p.Result
+		r.succeed(p, e)
 	case StepFailed:
 		r.end(p.Step, e, StepStatusFailed, &p.Error)
 	case StepInvalid:
@@ -109,7 +130,11 @@ func (r *Run) foldStep(e Event) {
 		r.cancelStep(p, e)
 	case StepReset:
 		for _, id := range p.Steps {
-			r.reset(r.touch(id, e))
+			if s := r.touch(id, e); s.Status == StepStatusRunning || s.Status == StepStatusAwaitingApproval {
+				r.interrupt(s)
+			} else {
+				r.reset(s)
+			}
 		}
 	}
 }
@@ -136,20 +161,30 @@ func (r *Run) touch(id string, e Event) *StepState {
 
 func (r *Run) end(id string, e Event, status StepStatus, fault *Fault) *StepState {
 	s := r.touch(id, e)
-	s.Status, s.Error, s.FinishedAt = status, fault, e.At
+	s.Status, s.Error, s.FinishedAt, s.Interrupted = status, fault, e.At, 0
 	s.History = append(s.History, Attempt{
 		Number: s.Attempts, Status: status, Error: fault, StartedAt: s.StartedAt, FinishedAt: e.At,
 	})
 	return s
 }
 
-func (r *Run) cancelStep(p StepCancelled, e Event) {
-	s := r.Step(p.Step)
-	if s.Status == StepStatusRunning {
-		r.end(p.Step, e, StepStatusCancelled, nil)
+// succeed takes in a result: of an attempt, or of the run that this one was
+// forked from.
+func (r *Run) succeed(p StepSucceeded, e Event) {
+	if p.From == "" {
+		r.end(p.Step, e, StepStatusSucceeded, nil).Result = p.Result
 		return
 	}
-	s.Status, s.FinishedAt, s.ChangedSeq = StepStatusCancelled, e.At, e.Seq
+	s := r.touch(p.Step, e)
+	s.Status, s.Result, s.Kept, s.FinishedAt = StepStatusSucceeded, p.Result, true, e.At
+}
+
+func (r *Run) cancelStep(p StepCancelled, e Event) {
+	s := r.Step(p.Step)
+	if s.Status != StepStatusPending {
+		s = r.end(p.Step, e, StepStatusCancelled, nil)
+	}
+	s.Status, s.FinishedAt, s.ChangedSeq, s.Reason = StepStatusCancelled, e.At, e.Seq, p.Reason
 }
 
 // reset puts a step back to pending; its attempts stay counted and kept.
@@ -160,14 +195,27 @@ func (r *Run) reset(s *StepState) {
 	}
 }
 
+// interrupt puts a step back whose attempt was cut off. What was recorded of
+// the attempt still holds, and is not paid for again. So does what a person said
+// of its tool calls, except where a call may have been made already.
+func (r *Run) interrupt(s *StepState) {
+	first := s.Interrupted
+	if first == 0 {
+		first = s.Attempts
+	}
+	r.reset(s)
+	s.Interrupted = first
+	r.withdrawAllowed(s.ID)
+}
+
 // resume takes up what a stopped process left: attempts in flight are lost and
 // their steps pending again, and what their calls had reserved stays charged.
 func (r *Run) resume(e Event) {
 	r.Resumed++
 	for i := range r.Steps {
-		if s := &r.Steps[i]; s.Status == StepStatusRunning {
+		if s := &r.Steps[i]; s.Status == StepStatusRunning || s.Status == StepStatusAwaitingApproval {
 			s.ChangedSeq = e.Seq
-			r.reset(s)
+			r.interrupt(s)
 		}
 	}
 	for _, o := range r.Open {
@@ -176,145 +224,69 @@ func (r *Run) resume(e Event) {
 	clear(r.Open)
 }
 
+// goOn takes up a run that had ended. The answer stays where only it is
+// written again.
+func (r *Run) goOn(p RunContinued) {
+	r.FinishedAt, r.Error, r.FailedIn = time.Time{}, nil, ""
+	if p.Status != RunStatusSynthesizing {
+		r.Answer = nil
+	}
+	if p.Budget != nil {
+		r.Options.Budget = *p.Budget
+	}
+}
+
 func (r *Run) settle(p UsageSettled, e Event) {
 	delete(r.Open, p.Call)
 	r.Usage = r.Usage.Add(p.Usage)
+	if p.Usage.CostUSD != nil {
+		r.KnownCost += *p.Usage.CostUSD
+	}
 	r.AgentUsage[p.Agent] = r.AgentUsage[p.Agent].Add(p.Usage)
 	if s := r.Step(p.Step); s != nil {
 		s.Usage, s.ChangedSeq = s.Usage.Add(p.Usage), e.Seq
 	}
 }
 
-// setPlan makes v the newest version. No step has run before approval, so all
-// steps begin anew.
+// setPlan makes v the newest version. The steps that it keeps stay as they
+// are; the others are to be done, and what was tried of one with the same id
+// stays counted.
 func (r *Run) setPlan(v Version, e Event) {
+	v.At = e.At
 	r.Versions = append(r.Versions, v)
 	r.Approved, r.ApprovedBy, r.Comment = 0, "", ""
+	before := r.byID()
 	r.Steps = make([]StepState, len(v.Plan.Steps))
 	r.index = make(map[string]int, len(v.Plan.Steps))
-	for i, s := range v.Plan.Steps {
-		r.Steps[i] = StepState{ID: s.ID, Status: StepStatusPending, ChangedSeq: e.Seq}
-		r.index[s.ID] = i
+	for i, def := range v.Plan.Steps {
+		s, there := before[def.ID]
+		if !there {
+			s = StepState{ID: def.ID, Status: StepStatusPending, Attempts: r.gone[def.ID]}
+		}
+		s.ChangedSeq = e.Seq
+		if slices.Contains(v.Kept, def.ID) {
+			s.Kept = true
+		} else {
+			r.reset(&s)
+		}
+		r.Steps[i], r.index[def.ID] = s, i
+		delete(before, def.ID)
+	}
+	for id, s := range before {
+		if s.Attempts > 0 {
+			r.gone = maps.Clone(r.gone)
+			if r.gone == nil {
+				r.gone = map[string]int{}
+			}
+			r.gone[id] = s.Attempts
+		}
 	}
 }
 
-// stepFrom names the statuses in which each step event may come.
-func stepFrom(p Payload) (id string, from []StepStatus) {
-	switch p := p.(type) {
-	case StepStarted:
-		return p.Step, []StepStatus{StepStatusPending}
-	case StepToolCalled:
-		return p.Step, []StepStatus{StepStatusRunning}
-	case StepSucceeded:
-		return p.Step, []StepStatus{StepStatusRunning}
-	case StepFailed:
-		return p.Step, []StepStatus{StepStatusRunning}
-	case StepInvalid:
-		return p.Step, []StepStatus{StepStatusRunning}
-	case StepSkipped:
-		return p.Step, []StepStatus{StepStatusPending}
-	case StepCancelled:
-		return p.Step, []StepStatus{StepStatusPending, StepStatusRunning}
+func (r *Run) byID() map[string]StepState {
+	steps := make(map[string]StepState, len(r.Steps))
+	for _, s := range r.Steps {
+		steps[s.ID] = s
 	}
-	return "", nil
-}
-
-// admit says whether the event may follow this state.
-func (r *Run) admit(p Payload) error {
-	if from := statusFrom(p.Type()); !slices.Contains(from, r.Status) {
-		return fmt.Errorf("a run that is %q", r.Status)
-	}
-	if id, from := stepFrom(p); from != nil {
-		s := r.Step(id)
-		if s == nil {
-			return fmt.Errorf("no step %q", id)
-		}
-		if !slices.Contains(from, s.Status) {
-			return fmt.Errorf("step %q that is %q", id, s.Status)
-		}
-	}
-	switch p := p.(type) {
-	case StepStarted:
-		return r.admitStart(p)
-	case StepToolCalled:
-		return r.admitAttempt(p.Step, p.Attempt)
-	case StepSucceeded:
-		return r.admitAttempt(p.Step, p.Attempt)
-	case StepFailed:
-		return r.admitAttempt(p.Step, p.Attempt)
-	case StepInvalid:
-		return r.admitAttempt(p.Step, p.Attempt)
-	case WaveStarted, WaveFinished, StepReset:
-		return r.admitSteps(p)
-	case PlanProposed:
-		return r.admitVersion(p.Version)
-	case PlanEdited:
-		return r.admitVersion(p.Version)
-	case PlanApproved:
-		if v, _ := r.Version(); v.Number != p.Version || v.Hash != p.Hash {
-			return fmt.Errorf("version %d is not the newest", p.Version)
-		}
-	case RunStarted:
-		if r.Approved == 0 {
-			return errors.New("no version is approved")
-		}
-	case UsageSettled:
-		if _, ok := r.Open[p.Call]; !ok {
-			return fmt.Errorf("call %q is not reserved", p.Call)
-		}
-	}
-	return nil
-}
-
-// admitStart holds that attempts are counted one by one, and that a step that
-// starts as soon as it is ready is filed under a wave that can be.
-func (r *Run) admitStart(p StepStarted) error {
-	if s := r.Step(p.Step); p.Attempt != s.Attempts+1 {
-		return fmt.Errorf("attempt %d at step %q after %d", p.Attempt, p.Step, s.Attempts)
-	}
-	if p.Wave < 1 || r.Options.Schedule == ScheduleReady && p.Wave > len(r.Steps) {
-		return fmt.Errorf("step %q in wave %d", p.Step, p.Wave)
-	}
-	return nil
-}
-
-// admitAttempt holds that what is told of a step is told of its attempt in
-// flight, never of one before.
-func (r *Run) admitAttempt(id string, attempt int) error {
-	if s := r.Step(id); attempt != s.Attempts {
-		return fmt.Errorf("attempt %d of step %q, which is at %d", attempt, id, s.Attempts)
-	}
-	return nil
-}
-
-// admitSteps holds that waves follow each other, and that there are the steps
-// that an event lists.
-func (r *Run) admitSteps(p Payload) error {
-	var steps []string
-	switch p := p.(type) {
-	case WaveStarted:
-		if r.WaveOpen || p.Wave != len(r.Waves)+1 {
-			return fmt.Errorf("wave %d starts after %d waves, the last of them open: %t", p.Wave, len(r.Waves), r.WaveOpen)
-		}
-		steps = p.Steps
-	case WaveFinished:
-		if !r.WaveOpen || p.Wave != len(r.Waves) {
-			return fmt.Errorf("wave %d finishes, and it is not the open one", p.Wave)
-		}
-	case StepReset:
-		steps = p.Steps
-	}
-	for _, id := range steps {
-		if r.Step(id) == nil {
-			return fmt.Errorf("no step %q", id)
-		}
-	}
-	return nil
-}
-
-func (r *Run) admitVersion(v Version) error {
-	if v.Number != len(r.Versions)+1 {
-		return fmt.Errorf("version %d after %d versions", v.Number, len(r.Versions))
-	}
-	return nil
+	return steps
 }

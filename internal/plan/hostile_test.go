@@ -59,8 +59,9 @@ func TestAReportIsNotMuchLargerThanItsPlan(t *testing.T) { // BEHAVIOUR 11
 		{"one id", steps(strings.Fields(strings.Repeat("a ", n))...), plan.CodeDuplicateID, n - 1},
 		{"everybody waits for everybody", steps(cycle...), plan.CodeCycle, 1},
 		{"references", references, plan.CodeBadReference, n},
+		{"a round behind one task", steps(append(strings.Split(many(n-1, "s%d: a", "\n"), "\n"), "a")...), plan.CodeNotIndependent, n - 1},
 	} {
-		found := plan.Check(tt.plan, plan.Rules{MaxSteps: n, Tools: []plan.ToolRule{{Name: "search"}}})
+		found := plan.Check(tt.plan, plan.Rules{MaxSteps: n, Tools: []plan.ToolRule{{Name: "search"}}, Round: tt.code == plan.CodeNotIndependent})
 		count := 0
 		for _, v := range found {
 			if v.Code == tt.code {

@@ -223,12 +223,21 @@ func TestLivesOfRuns(t *testing.T) { // BEHAVIOUR 5.1, 5.3, 5.5, 5.7, 12.1
 	}
 }
 
-// refusesAll holds that nothing happens to a run that has ended.
+// refusesAll holds that nothing happens to a run that has ended, unless it is
+// continued. BEHAVIOUR 5.7, 5.8
 func refusesAll(rt *rapid.T, t testing.TB, r *Run) {
 	t.Helper()
 	before := deep(t, r)
 	for _, event := range EventTypes() {
-		if err := r.Apply(Event{Seq: r.Seq + 1, Data: current(t, r, event, "s0", "c1")}); !errors.Is(err, ErrTransition) {
+		p := current(t, r, event, "s0", "c1")
+		if event == EventRunContinued {
+			continued := r.Clone()
+			if err := continued.Apply(Event{Seq: r.Seq + 1, Data: p}); err != nil || continued.Status.Ended() || !continued.FinishedAt.IsZero() {
+				rt.Fatalf("a run that was %s goes on as %s: %v", r.Status, continued.Status, err)
+			}
+			continue
+		}
+		if err := r.Apply(Event{Seq: r.Seq + 1, Data: p}); !errors.Is(err, ErrTransition) {
 			rt.Fatalf("%s comes after the end: %v", event, err)
 		}
 	}

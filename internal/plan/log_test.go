@@ -1,8 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// current is the sample with the attempt and the wave that the run is at.
+// current is the sample with the numbers and ids that the run is at.
 func current(t testing.TB, r *Run, event EventType, step, call string) Payload {
 	t.Helper()
 	at := 0
@@ -23,6 +26,17 @@ func current(t testing.TB, r *Run, event EventType, step, call string) Payload {
 		return p
 	case StepToolCalled:
 		p.Attempt = at
+		for _, a := range r.Approvals {
+			if a.Step == step && a.Decision != "" && !a.Used {
+				p.Tool, p.Arguments, p.Approval = a.Tool, a.Arguments, a.ID
+			}
+		}
+		return p
+	case StepApprovalRequested:
+		p.ID, p.Attempt = cmp.Or(asking(r, step), fmt.Sprint("p", len(r.Approvals)+1)), at
+		return p
+	case StepApprovalDecided:
+		p.ID = asking(r, step)
 		return p
 	case StepSucceeded:
 		p.Attempt = at
@@ -40,8 +54,44 @@ func current(t testing.TB, r *Run, event EventType, step, call string) Payload {
 		p.Wave = len(r.Waves)
 		return p
 	default:
+		return currentPlan(r, p)
+	}
+}
+
+// currentPlan is current for the events of the run as a whole. Plans take turns
+// with and without b.
+func currentPlan(r *Run, p Payload) Payload {
+	v := Version{Number: len(r.Versions) + 1, Plan: twoSteps(), Hash: fmt.Sprint("sha256:", len(r.Versions)+1), Author: "planner"}
+	if len(r.Versions)%2 == 1 {
+		v.Plan.Steps = v.Plan.Steps[:1]
+	}
+	v.Kept = r.Carried(v.Plan)
+	switch p := p.(type) {
+	case PlanProposed:
+		p.Version = v
+		return p
+	case PlanEdited:
+		p.Version = v
+		return p
+	case PlanApproved:
+		p.Version, p.Hash = len(r.Versions), fmt.Sprint("sha256:", len(r.Versions))
+		return p
+	case ReplanRequested:
+		p.Number = r.Replans + 1
+		return p
+	default:
 		return p
 	}
+}
+
+// asking is the id of the newest call of a step that nobody has decided, or "".
+func asking(r *Run, step string) string {
+	for _, a := range slices.Backward(r.Approvals) {
+		if a.Step == step && a.Decision == "" {
+			return a.ID
+		}
+	}
+	return ""
 }
 
 // lives draws events and lets those happen to the run that fit.

@@ -32,6 +32,24 @@ func TestMessages(t *testing.T) {
 			want: "The plan has 3 steps and 2 is the limit. Join or drop steps until there are at most 2.",
 		},
 		{
+			name: "nothing left to run", plan: steps("a"), rules: plan.Rules{Kept: map[string]bool{"a": true}},
+			want: "The plan has no step left to run. Write at least one, or finalize.",
+		},
+		{
+			name: "too many steps left", plan: steps("a", "b: a", "c: b"), rules: plan.Rules{MaxSteps: 1, Kept: map[string]bool{"a": true}},
+			want: "The plan has 2 steps and 1 is the limit. Join or drop steps until there are at most 1.",
+		},
+		{
+			name: "a round whose tasks wait for each other", plan: steps("a", "b: a"), rules: plan.Rules{Round: true},
+			want: "Step b needs a, which has no result yet. The tasks of a round run side by side: remove a from its depends_on, or leave the step to a later round." +
+				" => Remove a from what b depends on: b []",
+		},
+		{
+			name: "a round that waits for what failed", plan: steps("a", "b", "c: b a"), rules: plan.Rules{Round: true, Kept: map[string]bool{"a": false, "b": true}},
+			want: "Step c needs a, which has no result yet. The tasks of a round run side by side: remove a from its depends_on, or leave the step to a later round." +
+				" => Remove a from what c depends on: c [b]",
+		},
+		{
 			name: "no ids", plan: steps("", ""),
 			want: "Step number 1 has no id. Give it an id of its own; the ids there are: none.\n" +
 				"Step number 2 has no id. Give it an id of its own; the ids there are: none.",

@@ -32,8 +32,16 @@ const (
 	ReplanNever      = "never"
 	ReplanOnFailure  = "on_failure"
 	ReplanEveryRound = "every_round"
-	// DefaultMaxReplans is how often a run replans at most.
+	// ReplanSame has a person approve a replanned plan where they approved the
+	// first; ReplanAuto lets it run.
+	ReplanSame = "same"
+	ReplanAuto = "auto"
+	// DefaultMaxReplans is how often a run replans at most, unless it says so,
+	// and MostReplans is the most it can say.
 	DefaultMaxReplans = 3
+	MostReplans       = 20
+	// MaxRounds is how many rounds a run in rounds has at most.
+	MaxRounds = 3
 )
 
 // DefaultOptions returns the options of a run that names none.
@@ -41,7 +49,7 @@ func DefaultOptions() Options {
 	return Options{
 		Strategy: StrategyPlan, Approval: ApprovalManual, Schedule: ScheduleWaves,
 		MaxSteps: DefaultMaxSteps, MaxParallel: DefaultMaxParallel,
-		Replan: ReplanPolicy{When: ReplanNever, Max: DefaultMaxReplans, Approval: "same"},
+		Replan: ReplanPolicy{When: ReplanNever, Max: DefaultMaxReplans, Approval: ReplanSame},
 		Budget: DefaultBudget(),
 	}
 }

@@ -3,6 +3,7 @@ package plan_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -50,12 +51,30 @@ func (o *judgement) size() {
 	if most == 0 {
 		most = 6
 	}
-	if len(o.plan.Steps) == 0 {
+	left := 0 // to run; what is kept has been paid for
+	for _, s := range o.plan.Steps {
+		if !o.stays(s.ID) {
+			left++
+		}
+	}
+	if left == 0 {
 		o.say(plan.CodeEmptyPlan)
 	}
-	if len(o.plan.Steps) > most {
+	if left > most {
 		o.say(plan.CodeTooManySteps)
 	}
+}
+
+// stays says whether a step is kept, with a result or without.
+func (o *judgement) stays(id string) bool {
+	return slices.Contains(slices.Collect(maps.Keys(o.rules.Kept)), id)
+}
+
+// apart says whether a step may not wait for another in a round: only what has
+// a result can be needed, by what has not ended.
+func (o *judgement) apart(id, need string) bool {
+	result, stays := o.rules.Kept[need]
+	return o.rules.Round && !o.stays(id) && (!stays || !result)
 }
 
 func (o *judgement) step(i int, s plan.Step) {
@@ -74,6 +93,8 @@ func (o *judgement) step(i int, s plan.Step) {
 			o.say(plan.CodeSelfDependency, s.ID)
 		case !before && o.first(id) < 0:
 			o.say(plan.CodeUnknownDependency, s.ID)
+		case !before && o.apart(s.ID, id):
+			o.say(plan.CodeNotIndependent, s.ID)
 		}
 		if slices.Index(s.DependsOn, id) == k && slices.Contains(s.DependsOn[k+1:], id) {
 			o.found = append(o.found, fmt.Sprintf("%s %q warning", plan.CodeDuplicateDependency, []string{s.ID}))
@@ -145,7 +166,7 @@ func (o *judgement) used(i int) bool {
 func (o *judgement) ends() {
 	ends := []string{}
 	for i, s := range o.plan.Steps {
-		if o.first(s.ID) == i && !o.used(i) && !o.rules.Kept[s.ID] {
+		if o.first(s.ID) == i && !o.used(i) && !o.stays(s.ID) {
 			ends = append(ends, s.ID)
 		}
 	}
@@ -204,7 +225,7 @@ func wildRules(t *rapid.T) plan.Rules {
 		Strategies: rapid.SampledFrom([][]plan.Strategy{nil, {"react"}}).Draw(t, "strategies"),
 		OtherEnds:  rapid.Bool().Draw(t, "other ends"),
 		Round:      rapid.IntRange(0, 4).Draw(t, "round") == 0,
-		Kept:       map[string]bool{rapid.SampledFrom([]string{"a", "b", "zz"}).Draw(t, "kept"): true},
+		Kept:       rapid.MapOfN(rapid.SampledFrom([]string{"a", "b", "c", "zz"}), rapid.Bool(), 0, 3).Draw(t, "kept"),
 	}
 }
 
@@ -222,7 +243,7 @@ func findings(violations []plan.Violation) []string {
 	return found
 }
 
-func TestTheCheckAgreesWithTheRules(t *testing.T) { // BEHAVIOUR 1.2, 1.3
+func TestTheCheckAgreesWithTheRules(t *testing.T) { // BEHAVIOUR 1.2, 1.3, 7.2, 7.4
 	rapid.Check(t, func(rt *rapid.T) {
 		p, r := wild(rt), wildRules(rt)
 		before := p.Clone()

@@ -1,12 +1,17 @@
 package plan
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"time"
+)
 
 // RunCreated begins every run. Its event's time is the run's creation.
 type RunCreated struct {
 	Question string  `json:"question"`
 	Options  Options `json:"options"`
 	By       string  `json:"by,omitempty"`
+	// ForkedFrom is the run whose results this one takes over.
+	ForkedFrom string `json:"forked_from,omitempty"`
 }
 
 // PlanRequested says that the planner is asked for a plan.
@@ -40,6 +45,11 @@ type Version struct {
 	Mends []string `json:"mends,omitempty"`
 	// Warnings are what does not keep the plan from running.
 	Warnings []Violation `json:"warnings,omitempty"`
+	// Kept are the steps, in plan order, that stay as they are: what came of
+	// them before this version holds.
+	Kept []string `json:"kept,omitempty"`
+	// At is the time of the version's event.
+	At time.Time `json:"-"`
 }
 
 // PlanProposed is a checked plan from the planner, or one given with the question.
@@ -85,12 +95,36 @@ type StepToolCalled struct {
 	Arguments json.RawMessage `json:"arguments"`
 	Error     string          `json:"error,omitempty"`
 	Millis    int64           `json:"duration_ms"`
+	// Approval is the id of the approval that this call had, if it needed one.
+	Approval string `json:"approval,omitempty"`
+}
+
+// StepApprovalRequested is a call of a tool that is not read-only: it waits for
+// a person, who sees exactly these arguments.
+type StepApprovalRequested struct {
+	ID        string          `json:"id"`
+	Step      string          `json:"step"`
+	Attempt   int             `json:"attempt"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
+}
+
+// StepApprovalDecided is a person's word on one such call.
+type StepApprovalDecided struct {
+	ID       string   `json:"id"`
+	Step     string   `json:"step"`
+	Decision Decision `json:"decision"`
+	Scope    Scope    `json:"scope"`
+	By       string   `json:"by,omitempty"`
 }
 
 // StepSucceeded carries the result that dependents and people read.
 type StepSucceeded struct {
 	Step    string `json:"step"`
 	Attempt int    `json:"attempt"`
+	// From is the run that a forked run has this result from; no attempt was
+	// made at the step here.
+	From string `json:"from,omitempty"`
 	Result
 }
 
@@ -128,17 +162,31 @@ type StepSkipped struct {
 type StepCancelled struct {
 	Step    string `json:"step"`
 	Attempt int    `json:"attempt,omitempty"`
+	// Reason says why, where it was not a person who cancelled the run.
+	Reason string `json:"reason,omitempty"`
 }
 
 // StepReset puts steps back to pending.
 type StepReset struct {
 	Steps  []string `json:"steps"`
 	Reason string   `json:"reason,omitempty"`
+	By     string   `json:"by,omitempty"`
+}
+
+// ReplanRequested says that the planner is asked for what remains of the run.
+type ReplanRequested struct {
+	Number int `json:"number"` // from 1; each counts towards the limit
+	// Reason says why, as in "step s2 failed".
+	Reason string `json:"reason"`
+	// Error is why the request before this one came to nothing.
+	Error *Fault `json:"error,omitempty"`
 }
 
 // AnswerStarted says that the synthesizer is writing.
 type AnswerStarted struct {
 	Attempt int `json:"attempt"` // from 1
+	// Reason says why it writes with steps left to run, if there are any.
+	Reason string `json:"reason,omitempty"`
 }
 
 // Answer is what the synthesizer wrote.
@@ -156,11 +204,33 @@ type AnswerWritten struct{ Answer }
 // RunResumed says that a process took the run up again after a stop.
 type RunResumed struct{}
 
+// RunContinued says that a run that had ended, or whose replanning came to
+// nothing, goes on.
+type RunContinued struct {
+	// Status is where it goes on: planning, running or synthesizing.
+	Status RunStatus `json:"status"`
+	Reason string    `json:"reason"`
+	// Budget replaces the run's budget from here on.
+	Budget *Budget `json:"budget,omitempty"`
+	By     string  `json:"by,omitempty"`
+}
+
+// RunWaiting says that nothing is left in flight but tool calls that wait for
+// a person.
+type RunWaiting struct{}
+
 // RunSucceeded ends a run whose deliverable succeeded.
-type RunSucceeded struct{}
+type RunSucceeded struct {
+	// Error is why the answer could not be written again; the one before it
+	// stands.
+	Error *Fault `json:"error,omitempty"`
+}
 
 // RunPartial ends a run that has an answer without its deliverable.
-type RunPartial struct{}
+type RunPartial struct {
+	// Error is as in [RunSucceeded].
+	Error *Fault `json:"error,omitempty"`
+}
 
 // RunFailed ends a run that has no answer.
 type RunFailed struct {
@@ -193,32 +263,37 @@ type UsageSettled struct {
 
 // Event names, one for each payload.
 const (
-	EventRunCreated     EventType = "run.created"
-	EventPlanRequested  EventType = "plan.requested"
-	EventPlanRejected   EventType = "plan.rejected"
-	EventPlanProposed   EventType = "plan.proposed"
-	EventPlanEdited     EventType = "plan.edited"
-	EventPlanApproved   EventType = "plan.approved"
-	EventRunStarted     EventType = "run.started"
-	EventWaveStarted    EventType = "wave.started"
-	EventWaveFinished   EventType = "wave.finished"
-	EventStepStarted    EventType = "step.started"
-	EventStepToolCalled EventType = "step.tool_called"
-	EventStepSucceeded  EventType = "step.succeeded"
-	EventStepFailed     EventType = "step.failed"
-	EventStepInvalid    EventType = "step.invalid"
-	EventStepSkipped    EventType = "step.skipped"
-	EventStepCancelled  EventType = "step.cancelled"
-	EventStepReset      EventType = "step.reset"
-	EventAnswerStarted  EventType = "answer.started"
-	EventAnswerWritten  EventType = "answer.written"
-	EventRunResumed     EventType = "run.resumed"
-	EventRunSucceeded   EventType = "run.succeeded"
-	EventRunPartial     EventType = "run.partial"
-	EventRunFailed      EventType = "run.failed"
-	EventRunCancelled   EventType = "run.cancelled"
-	EventUsageReserved  EventType = "usage.reserved"
-	EventUsageSettled   EventType = "usage.settled"
+	EventRunCreated            EventType = "run.created"
+	EventPlanRequested         EventType = "plan.requested"
+	EventPlanRejected          EventType = "plan.rejected"
+	EventPlanProposed          EventType = "plan.proposed"
+	EventPlanEdited            EventType = "plan.edited"
+	EventPlanApproved          EventType = "plan.approved"
+	EventRunStarted            EventType = "run.started"
+	EventWaveStarted           EventType = "wave.started"
+	EventWaveFinished          EventType = "wave.finished"
+	EventStepStarted           EventType = "step.started"
+	EventStepToolCalled        EventType = "step.tool_called"
+	EventStepApprovalRequested EventType = "step.approval_requested"
+	EventStepApprovalDecided   EventType = "step.approval_decided"
+	EventStepSucceeded         EventType = "step.succeeded"
+	EventStepFailed            EventType = "step.failed"
+	EventStepInvalid           EventType = "step.invalid"
+	EventStepSkipped           EventType = "step.skipped"
+	EventStepCancelled         EventType = "step.cancelled"
+	EventStepReset             EventType = "step.reset"
+	EventReplanRequested       EventType = "replan.requested"
+	EventAnswerStarted         EventType = "answer.started"
+	EventAnswerWritten         EventType = "answer.written"
+	EventRunResumed            EventType = "run.resumed"
+	EventRunContinued          EventType = "run.continued"
+	EventRunWaiting            EventType = "run.waiting"
+	EventRunSucceeded          EventType = "run.succeeded"
+	EventRunPartial            EventType = "run.partial"
+	EventRunFailed             EventType = "run.failed"
+	EventRunCancelled          EventType = "run.cancelled"
+	EventUsageReserved         EventType = "usage.reserved"
+	EventUsageSettled          EventType = "usage.settled"
 )
 
 // Type is the event's name.
@@ -255,6 +330,12 @@ func (StepStarted) Type() EventType { return EventStepStarted }
 func (StepToolCalled) Type() EventType { return EventStepToolCalled }
 
 // Type is the event's name.
+func (StepApprovalRequested) Type() EventType { return EventStepApprovalRequested }
+
+// Type is the event's name.
+func (StepApprovalDecided) Type() EventType { return EventStepApprovalDecided }
+
+// Type is the event's name.
 func (StepSucceeded) Type() EventType { return EventStepSucceeded }
 
 // Type is the event's name.
@@ -273,6 +354,9 @@ func (StepCancelled) Type() EventType { return EventStepCancelled }
 func (StepReset) Type() EventType { return EventStepReset }
 
 // Type is the event's name.
+func (ReplanRequested) Type() EventType { return EventReplanRequested }
+
+// Type is the event's name.
 func (AnswerStarted) Type() EventType { return EventAnswerStarted }
 
 // Type is the event's name.
@@ -280,6 +364,12 @@ func (AnswerWritten) Type() EventType { return EventAnswerWritten }
 
 // Type is the event's name.
 func (RunResumed) Type() EventType { return EventRunResumed }
+
+// Type is the event's name.
+func (RunContinued) Type() EventType { return EventRunContinued }
+
+// Type is the event's name.
+func (RunWaiting) Type() EventType { return EventRunWaiting }
 
 // Type is the event's name.
 func (RunSucceeded) Type() EventType { return EventRunSucceeded }

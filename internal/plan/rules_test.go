@@ -17,12 +17,20 @@ func TestRulesOfPlansThatGoOn(t *testing.T) { // BEHAVIOUR 1.3, 7.2, 7.4
 		}
 		return m
 	}
+	failed := func(ids ...string) map[string]bool { // kept without a result
+		m := map[string]bool{}
+		for _, id := range ids {
+			m[id] = false
+		}
+		return m
+	}
 	named := func(deliverable string, lines ...string) plan.Plan {
 		p := steps(lines...)
 		p.Deliverable = deliverable
 		return p
 	}
 	none := []plan.Code{}
+	apart := []plan.Code{plan.CodeNotIndependent}
 	ends := []plan.Code{plan.CodeNoSingleFinalStep}
 	for _, tt := range []struct {
 		name  string
@@ -32,15 +40,28 @@ func TestRulesOfPlansThatGoOn(t *testing.T) { // BEHAVIOUR 1.3, 7.2, 7.4
 	}{
 		{"a kept step beside the final one", steps("old", "new"), plan.Rules{Kept: kept("old")}, none},
 		{"two new ends beside a kept one", steps("old", "x", "y"), plan.Rules{Kept: kept("old")}, ends},
-		{"only kept steps are ends", steps("old", "older"), plan.Rules{Kept: kept("old", "older")}, none},
+		{"only kept steps are ends", steps("old", "older", "new: older", "end: new"), plan.Rules{Kept: kept("old", "older")}, none},
+		{"only kept steps", steps("old", "older"), plan.Rules{Kept: kept("old", "older")}, []plan.Code{plan.CodeEmptyPlan}},
+		{"kept steps do not count", steps("old", "older: old", "new: older"), plan.Rules{Kept: kept("old", "older"), MaxSteps: 1}, none},
+		{"only new steps count", steps("old", "x: old", "y: x"), plan.Rules{Kept: kept("old"), MaxSteps: 1}, []plan.Code{plan.CodeTooManySteps}},
+		{"steps kept without a result do not count", steps("old", "new"), plan.Rules{Kept: failed("old"), MaxSteps: 1}, none},
+		{"an end kept without a result", steps("old", "new"), plan.Rules{Kept: failed("old")}, none},
 		{"a kept step that is used", steps("old", "new: old"), plan.Rules{Kept: kept("old")}, none},
 		{"a kept step that is not there", steps("new"), plan.Rules{Kept: kept("old")}, none},
 		{"kept steps keep every other rule", steps("old: zz", "new: old"), plan.Rules{Kept: kept("old")}, []plan.Code{plan.CodeUnknownDependency}},
 		{"a round of independent tasks", steps("a", "b", "c"), plan.Rules{Round: true}, none},
-		{"a round with its cycles", steps("a: b", "b: a"), plan.Rules{Round: true}, []plan.Code{plan.CodeCycle}},
+		{"a round that needs a round before", steps("old", "a: old", "b: old"), plan.Rules{Round: true, Kept: kept("old")}, none},
+		{"a round that needs what failed", steps("old", "a: old", "b"), plan.Rules{Round: true, Kept: failed("old")}, apart},
+		{"what failed needed what failed", steps("x", "old: x", "a"), plan.Rules{Round: true, Kept: failed("old", "x")}, none},
+		{"a round that needs itself", steps("a", "b: a", "c: a b"), plan.Rules{Round: true}, slices.Repeat(apart, 3)},
+		{"a round that needs a task twice", steps("a", "b: a a"), plan.Rules{Round: true}, append(slices.Clone(apart), plan.CodeDuplicateDependency)},
+		{"a task that needs itself", steps("a: a"), plan.Rules{Round: true}, []plan.Code{plan.CodeSelfDependency}},
+		{"a task that needs a stranger", steps("a: zz"), plan.Rules{Round: true, Kept: kept("zz")}, []plan.Code{plan.CodeUnknownDependency}},
+		{"what is needed without a round", steps("old", "a: old"), plan.Rules{Kept: kept("old")}, none},
+		{"a round with its cycles", steps("a: b", "b: a"), plan.Rules{Round: true}, []plan.Code{plan.CodeNotIndependent, plan.CodeNotIndependent, plan.CodeCycle}},
 		{"a round of too many", steps("a", "b"), plan.Rules{Round: true, MaxSteps: 1}, []plan.Code{plan.CodeTooManySteps}},
 		{"a round of none", plan.Plan{}, plan.Rules{Round: true}, []plan.Code{plan.CodeEmptyPlan}},
-		{"a deliverable in a round", named("a", "a", "b: a"), plan.Rules{Round: true}, none},
+		{"a deliverable in a round", named("a", "a", "b: a"), plan.Rules{Round: true, Kept: kept("a")}, none},
 		{"no such deliverable in a round", named("zz", "a"), plan.Rules{Round: true}, []plan.Code{plan.CodeDeliverableMissing}},
 		{"the final step as deliverable", named("b", "a", "b: a"), plan.Rules{}, none},
 		{"a deliverable that only it uses itself", named("b", "a", "b: a b"), plan.Rules{}, []plan.Code{plan.CodeSelfDependency}},

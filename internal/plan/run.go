@@ -16,6 +16,8 @@ type Run struct {
 	Options  Options
 	By       string
 	Status   RunStatus
+	// ForkedFrom is the run that this one took results over from.
+	ForkedFrom string
 
 	CreatedAt  time.Time
 	StartedAt  time.Time // zero before approval
@@ -33,6 +35,10 @@ type Run struct {
 	RejectionsBefore int
 	// Comment is what a person wrote when sending the newest plan back.
 	Comment string
+	// Replans is how often the planner was asked for the rest of the run, and
+	// ReplanReason why it was the last time.
+	Replans      int
+	ReplanReason string
 
 	// Steps hold the state of each step of the newest version, in plan order.
 	Steps []StepState
@@ -41,14 +47,22 @@ type Run struct {
 	Waves    [][]string
 	WaveOpen bool
 
+	// Approvals are the tool calls that a person was or is asked about, in the
+	// order of asking.
+	Approvals []ToolApproval
+
 	AnswerAttempts int
 	Answer         *Answer
 	Error          *Fault
-	Resumed        int // how often a process took the run up again
+	// FailedIn is the status in which a failed run failed: where it goes on.
+	FailedIn RunStatus
+	Resumed  int // how often a process took the run up again
 
 	// Usage is what settled calls used, by everything together and by agent.
-	Usage        Usage
-	AgentUsage   map[Role]Usage
+	Usage      Usage
+	AgentUsage map[Role]Usage
+	// KnownCost is the cost of the settled calls whose price is known.
+	KnownCost    USD
 	StepAttempts int // attempts started, the budget's steps
 	// Lost is what reservations of crashed calls keep charged.
 	Lost Amount
@@ -56,6 +70,7 @@ type Run struct {
 	Open map[string]UsageReserved
 
 	index map[string]int // step id → index in Steps
+	gone  map[string]int // id of a step that is in the plan no more → its attempts
 }
 
 // Rejection is a plan that was sent back to the planner.
@@ -73,6 +88,12 @@ type StepState struct {
 	Result   Result
 	Error    *Fault
 	Cause    string // of a skipped step: the step that failed first
+	Reason   string // of a cancelled step, where it was not with its run
+	// Kept says that the result is from an earlier version or another run.
+	Kept bool
+	// Interrupted is the first attempt that a stopped process left, when no
+	// attempt has ended since: what was recorded from it on still holds.
+	Interrupted int
 	// History keeps the attempts that ended, oldest first.
 	History    []Attempt
 	StartedAt  time.Time // of the last attempt
@@ -118,8 +139,8 @@ func (r *Run) Step(id string) *StepState {
 // WithStatus lists the ids of the steps in one of the statuses, in plan order.
 func (r *Run) WithStatus(want ...StepStatus) []string {
 	ids := []string{}
-	for _, s := range r.Steps {
-		if slices.Contains(want, s.Status) {
+	for i := range r.Steps {
+		if s := &r.Steps[i]; slices.Contains(want, s.Status) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -142,8 +163,11 @@ func (r *Run) Corrections() int {
 }
 
 // Deliverable is the id of the step that the run is for: the plan's
-// deliverable or its one final step.
+// deliverable or its one final step. A run in rounds has none.
 func (r *Run) Deliverable() string {
+	if r.Options.Strategy == StrategyRounds {
+		return ""
+	}
 	p := r.Plan()
 	if p.Deliverable != "" {
 		return p.Deliverable
@@ -152,6 +176,69 @@ func (r *Run) Deliverable() string {
 		return ends[len(ends)-1]
 	}
 	return ""
+}
+
+// Delivered says whether the run came to what it is for: its deliverable, or in
+// rounds every task of the last round.
+func (r *Run) Delivered() bool {
+	if r.Options.Strategy != StrategyRounds {
+		s := r.Step(r.Deliverable())
+		return s != nil && s.Status == StepStatusSucceeded
+	}
+	v, ok := r.Version()
+	for _, s := range r.Steps {
+		if !slices.Contains(v.Kept, s.ID) && s.Status != StepStatusSucceeded {
+			return false
+		}
+	}
+	return ok
+}
+
+// Carried lists the steps of p, in its order, whose state can be kept when p
+// becomes the newest plan: those that succeeded, or in rounds ended, that are
+// the same in both plans, and that need none but such steps.
+func (r *Run) Carried(p Plan) []string {
+	kept := map[string]bool{}
+	order, err := Order(p)
+	if err != nil {
+		return nil
+	}
+	now := r.Plan()
+	defs := make(map[string]Step, len(now.Steps))
+	for _, s := range now.Steps {
+		defs[s.ID] = s
+	}
+	steps := make(map[string]Step, len(p.Steps))
+	for _, s := range p.Steps {
+		steps[s.ID] = s
+	}
+	for _, id := range order {
+		was, there := defs[id]
+		kept[id] = there && r.holds(id) && sameStep(was, steps[id]) &&
+			!slices.ContainsFunc(steps[id].DependsOn, func(d string) bool { return !kept[d] })
+	}
+	var ids []string
+	for _, s := range p.Steps {
+		if kept[s.ID] {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids
+}
+
+// holds says whether what came of a step may stay.
+func (r *Run) holds(id string) bool {
+	s := r.Step(id)
+	if s == nil {
+		return false
+	}
+	return s.Status == StepStatusSucceeded || r.Options.Strategy == StrategyRounds && s.Status.Ended()
+}
+
+// Answerable says whether the answer can be written, or written again.
+func (r *Run) Answerable() bool {
+	v, _ := r.Version()
+	return r.Status.Ended() && r.Approved > 0 && r.Approved == v.Number && len(r.WithStatus(StepStatusSucceeded)) > 0
 }
 
 // Cancelable says whether cancelling the run means anything.
@@ -166,10 +253,7 @@ func (r *Run) Editable() bool { return r.Status == RunStatusAwaitingApproval }
 // Used is what counts against the budget: settled calls, lost reservations and
 // attempts started. Open reservations are not in it.
 func (r *Run) Used() Amount {
-	a := Amount{Requests: r.Usage.Requests, Tokens: r.Usage.TotalTokens, Steps: r.StepAttempts}
-	if r.Usage.CostUSD != nil {
-		a.CostUSD = *r.Usage.CostUSD
-	}
+	a := Amount{Requests: r.Usage.Requests, Tokens: r.Usage.TotalTokens, CostUSD: r.KnownCost, Steps: r.StepAttempts}
 	return a.Plus(r.Lost)
 }
 
@@ -183,6 +267,7 @@ func (r *Run) Clone() *Run {
 		c.Steps[i].History = slices.Clone(c.Steps[i].History)
 	}
 	c.Waves = slices.Clone(r.Waves)
+	c.Approvals = slices.Clone(r.Approvals)
 	c.AgentUsage = maps.Clone(r.AgentUsage)
 	c.Open = maps.Clone(r.Open)
 	c.index = maps.Clone(r.index)

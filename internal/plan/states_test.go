@@ -66,6 +66,30 @@ func compareDrawing(t *testing.T, drawing, code []edge) {
 
 func statusName(s RunStatus) string { return cmp.Or(string(s), "[*]") }
 
+// kinds are events of a type that may come in different statuses or lead to
+// different ones.
+func kinds(t *testing.T, event EventType) []Payload {
+	t.Helper()
+	p := sample(t, event, "a", "c1")
+	switch p := p.(type) {
+	case RunContinued:
+		var all []Payload
+		for _, to := range RunStatuses() {
+			if slices.Contains(continuedTo(), to) {
+				p.Status = to
+				all = append(all, p)
+			}
+		}
+		return all
+	case StepSucceeded:
+		kept := p
+		kept.From, kept.Attempt = "r0", 0
+		return []Payload{p, kept}
+	default:
+		return []Payload{p}
+	}
+}
+
 func TestTheDrawingOfRunsIsTrue(t *testing.T) {
 	drawing, told := drawn(t, "Runs")
 	var code []edge
@@ -73,12 +97,16 @@ func TestTheDrawingOfRunsIsTrue(t *testing.T) {
 		if slices.Contains(told, string(event)) {
 			continue
 		}
-		for _, from := range statusFrom(event) {
-			to, changes := nextStatus(event)
-			if !changes {
-				to = from
+		for _, p := range kinds(t, event) {
+			for _, from := range statusFrom(event) {
+				to, changes := nextStatus(p)
+				if !changes {
+					to = from
+				}
+				if e := (edge{statusName(from), statusName(to), string(event)}); !slices.Contains(code, e) {
+					code = append(code, e)
+				}
 			}
-			code = append(code, edge{statusName(from), statusName(to), string(event)})
 		}
 	}
 	compareDrawing(t, drawing, code)
@@ -103,36 +131,83 @@ func TestEventsThatAreNotDrawnChangeNoStatus(t *testing.T) {
 		if got := statusFrom(event); !slices.Equal(got, going) {
 			t.Errorf("%s may come in %v, not in %v", name, got, going)
 		}
-		if to, changes := nextStatus(event); changes {
+		if to, changes := nextStatus(sample(t, event, "a", "c1")); changes {
 			t.Errorf("%s leads to %s", name, to)
 		}
 	}
 }
 
+// inStatus is a run in which the event may come and whose step a is in a status.
+func inStatus(t *testing.T, p Payload, status StepStatus) *Run {
+	t.Helper()
+	r := runningRun(t)
+	if kept, ok := p.(StepSucceeded); ok && kept.From != "" {
+		r = at(t, RunStatusAwaitingApproval)
+	}
+	a := r.Step("a")
+	if a.Status = status; status != StepStatusPending && a.Attempts == 0 {
+		a.Attempts = 1
+	}
+	if _, ok := p.(StepApprovalDecided); ok {
+		if status == StepStatusPending { // after a restart
+			a.Attempts, a.Interrupted = 1, 1
+		}
+		r.Approvals = []ToolApproval{{ID: "p1", Step: "a", Attempt: a.Attempts}}
+	}
+	return r
+}
+
 func TestTheDrawingOfStepsIsTrue(t *testing.T) {
 	drawing, told := drawn(t, "Steps")
-	if !slices.Equal(told, []string{"run.resumed", "step.reset"}) {
+	if !slices.Equal(told, []string{"run.resumed", "step.reset", "plan.proposed", "plan.edited"}) {
 		t.Errorf("told of are %q", told)
 	}
 	var code []edge
 	for _, event := range EventTypes() {
-		p := sample(t, event, "a", "")
-		_, from := stepFrom(p)
-		for _, status := range from {
-			r := runningRun(t)
-			s := r.Step("a")
-			s.Status = status
-			if status == StepStatusRunning {
-				s.Attempts = 1
+		for _, p := range kinds(t, event) {
+			_, from := stepFrom(p)
+			for _, status := range from {
+				r := inStatus(t, p, status)
+				if err := r.Apply(Event{Seq: r.Seq + 1, At: r.UpdatedAt, Data: p}); err != nil {
+					t.Errorf("%s of a step that is %s: %v", event, status, err)
+					continue
+				}
+				code = append(code, edge{string(status), string(r.Step("a").Status), string(event)})
 			}
-			if err := r.Apply(Event{Seq: r.Seq + 1, At: r.UpdatedAt, Data: p}); err != nil {
-				t.Errorf("%s of a step that is %s: %v", event, status, err)
-				continue
-			}
-			code = append(code, edge{string(status), string(r.Step("a").Status), string(event)})
 		}
 	}
 	compareDrawing(t, drawing, code)
+}
+
+func TestWhatPutsStepsBack(t *testing.T) { // BEHAVIOUR 5.8, 7.2, 12.1: what the drawing of steps tells of
+	changed := twoSteps()
+	changed.Steps[0].Instruction = "look up again"
+	for _, status := range StepStatuses() {
+		for _, p := range []Payload{
+			RunResumed{},
+			StepReset{Steps: []string{"a"}},
+			PlanProposed{Version{Number: 2, Plan: changed}},
+			PlanEdited{Version{Number: 2, Plan: changed}},
+		} {
+			r := runningRun(t)
+			happen(t, r, StepStarted{Step: "a", Attempt: 1, Wave: 1})
+			r.Step("a").Status = status
+			switch p.(type) {
+			case PlanProposed:
+				r.Status = RunStatusPlanning
+			case PlanEdited:
+				r.Status = RunStatusAwaitingApproval
+			}
+			happen(t, r, p)
+			want := StepStatusPending
+			if _, ok := p.(RunResumed); ok && status != StepStatusRunning && status != StepStatusAwaitingApproval {
+				want = status // nothing was in flight
+			}
+			if a := r.Step("a"); a.Status != want || a.Attempts != 1 {
+				t.Errorf("%s leaves a step that is %s in %s after %d attempts", p.Type(), status, a.Status, a.Attempts)
+			}
+		}
+	}
 }
 
 func TestEveryEventMayComeSomewhere(t *testing.T) {
@@ -141,25 +216,42 @@ func TestEveryEventMayComeSomewhere(t *testing.T) {
 			t.Errorf("%s may never come", event)
 		}
 		for _, status := range statusFrom(event) {
-			if status.Ended() {
+			if status.Ended() && event != EventRunContinued {
 				t.Errorf("%s may come in a run that is %s", event, status)
 			}
 		}
 	}
-	if got := statusFrom("run.exploded"); got != nil {
+	for _, status := range RunStatuses() { // BEHAVIOUR 5.8, 8.3: whatever has ended may go on
+		if status.Ended() && !slices.Contains(statusFrom(EventRunContinued), status) {
+			t.Errorf("a run that is %s cannot go on", status)
+		}
+	}
+	if got := statusFrom(exploded{}.Type()); got != nil {
 		t.Errorf("an unknown event may come in %v", got)
 	}
-	if to, changes := nextStatus("run.exploded"); changes {
+	if to, changes := nextStatus(exploded{}); changes {
 		t.Errorf("an unknown event leads to %s", to)
 	}
 }
 
+// exploded is an event that no version of this program writes.
+type exploded struct{}
+
+// Type is the event's name.
+func (exploded) Type() EventType { return "run.exploded" }
+
 func TestEveryStatusIsReachedAndEndsAsItSays(t *testing.T) {
 	drawing, _ := drawn(t, "Runs")
 	for _, status := range RunStatuses() {
-		leaves := slices.ContainsFunc(drawing, func(e edge) bool { return e.from == string(status) && e.to != e.from })
+		leaves := slices.ContainsFunc(drawing, func(e edge) bool {
+			return e.from == string(status) && e.to != e.from && e.event != string(EventRunContinued)
+		})
 		if leaves == status.Ended() {
 			t.Errorf("%s: ended is %v, leaves is %v", status, status.Ended(), leaves)
+		}
+		reached := slices.ContainsFunc(drawing, func(e edge) bool { return e.to == string(status) && e.to != e.from })
+		if !reached {
+			t.Errorf("%s is never reached", status)
 		}
 		if strings.Contains(status.Words(), "_") || status.Words() == "" {
 			t.Errorf("%s is called %q", status, status.Words())

@@ -134,6 +134,26 @@ const (
 	ScheduleReady Schedule = "ready"
 )
 
+// Decision is a person's word on a tool call.
+type Decision string
+
+// The decisions.
+const (
+	DecisionAllow Decision = "allow"
+	DecisionDeny  Decision = "deny"
+)
+
+// Scope says how far a decision on a tool call goes.
+type Scope string
+
+// The scopes.
+const (
+	// ScopeOnce is this call alone.
+	ScopeOnce Scope = "once"
+	// ScopeRun is every call of the same tool for the rest of the run.
+	ScopeRun Scope = "run"
+)
+
 // Role is the part that a model plays in a run.
 type Role string
 

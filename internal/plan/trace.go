@@ -33,6 +33,7 @@ type ToolCall struct {
 	Arguments json.RawMessage
 	// Result is kept whole, whatever was cut for the model.
 	Result     string
+	Data       json.RawMessage // the structured result, if there is one
 	Error      string
 	StartedAt  time.Time
 	FinishedAt time.Time

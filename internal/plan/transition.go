@@ -12,13 +12,22 @@ func statusFrom(t EventType) []RunStatus {
 		return []RunStatus{RunStatusPlanning}
 	case EventPlanEdited, EventPlanApproved, EventRunStarted:
 		return []RunStatus{RunStatusAwaitingApproval}
-	case EventWaveStarted, EventWaveFinished, EventStepStarted, EventStepToolCalled, EventStepSucceeded,
-		EventStepFailed, EventStepInvalid, EventStepSkipped, EventStepReset:
+	case EventStepSucceeded:
+		return []RunStatus{RunStatusAwaitingApproval, RunStatusRunning}
+	case EventWaveStarted, EventWaveFinished, EventStepStarted, EventStepSkipped, EventStepReset, EventStepApprovalDecided:
+		return []RunStatus{RunStatusRunning, RunStatusAwaitingToolApproval}
+	case EventStepToolCalled, EventStepFailed, EventStepInvalid, EventStepApprovalRequested, EventRunWaiting:
 		return []RunStatus{RunStatusRunning}
+	case EventReplanRequested:
+		return []RunStatus{RunStatusPlanning, RunStatusRunning}
 	case EventAnswerStarted:
-		return []RunStatus{RunStatusRunning, RunStatusSynthesizing}
+		return []RunStatus{RunStatusPlanning, RunStatusRunning, RunStatusSynthesizing}
 	case EventAnswerWritten, EventRunSucceeded, EventRunPartial:
 		return []RunStatus{RunStatusSynthesizing}
+	case EventRunContinued:
+		return []RunStatus{
+			RunStatusPlanning, RunStatusSucceeded, RunStatusPartial, RunStatusFailed, RunStatusCancelled,
+		}
 	case EventStepCancelled, EventRunResumed, EventRunFailed, EventRunCancelled, EventUsageReserved, EventUsageSettled:
 		return []RunStatus{
 			RunStatusPlanning, RunStatusAwaitingApproval, RunStatusRunning,
@@ -28,29 +37,35 @@ func statusFrom(t EventType) []RunStatus {
 	return nil
 }
 
-// nextStatus is the run status that an event leads to, if it changes it.
-func nextStatus(t EventType) (RunStatus, bool) {
-	switch t {
-	case EventRunCreated, EventPlanRequested:
+// continuedTo lists the statuses that a run goes on in.
+func continuedTo() []RunStatus {
+	return []RunStatus{RunStatusPlanning, RunStatusRunning, RunStatusSynthesizing}
+}
+
+// nextStatus is the run status that an event leads to, if it changes it. A run
+// that is continued goes on where the event says.
+func nextStatus(p Payload) (RunStatus, bool) {
+	switch p := p.(type) {
+	case RunCreated, PlanRequested, ReplanRequested:
 		return RunStatusPlanning, true
-	case EventPlanProposed:
+	case PlanProposed:
 		return RunStatusAwaitingApproval, true
-	case EventRunStarted:
+	case RunStarted, StepStarted, StepApprovalDecided:
 		return RunStatusRunning, true
-	case EventAnswerStarted:
+	case RunWaiting:
+		return RunStatusAwaitingToolApproval, true
+	case AnswerStarted:
 		return RunStatusSynthesizing, true
-	case EventRunSucceeded:
+	case RunContinued:
+		return p.Status, true
+	case RunSucceeded:
 		return RunStatusSucceeded, true
-	case EventRunPartial:
+	case RunPartial:
 		return RunStatusPartial, true
-	case EventRunFailed:
+	case RunFailed:
 		return RunStatusFailed, true
-	case EventRunCancelled:
+	case RunCancelled:
 		return RunStatusCancelled, true
-	case EventPlanRejected, EventPlanEdited, EventPlanApproved, EventWaveStarted, EventWaveFinished,
-		EventStepStarted, EventStepToolCalled, EventStepSucceeded, EventStepFailed, EventStepInvalid,
-		EventStepSkipped, EventStepCancelled, EventStepReset, EventAnswerWritten, EventRunResumed,
-		EventUsageReserved, EventUsageSettled:
 	}
 	return "", false
 }

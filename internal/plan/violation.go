@@ -19,6 +19,8 @@ const (
 	CodeBadToolInput           Code = "bad_tool_input"
 	CodeUnknownStrategy        Code = "unknown_strategy"
 	CodeBadContract            Code = "bad_contract"
+	// CodeNotIndependent is a task of a round that needs another of the round.
+	CodeNotIndependent Code = "not_independent"
 	// CodeUnreadable is a plan that could not be read without guessing.
 	CodeUnreadable Code = "unreadable_plan"
 )

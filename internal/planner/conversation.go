@@ -55,8 +55,7 @@ func block(tag, text string) string {
 func askedAgain(req Request) string {
 	var parts []string
 	if req.Replan {
-		parts = append(parts, "The run has come this far:\n"+block("steps", req.Progress)+
-			"\nWrite the plan for what remains, with the steps that succeeded as they are, or finalize.")
+		parts = append(parts, progress(req))
 	}
 	if req.Comment != "" {
 		parts = append(parts, "The person read your plan and asks for changes:\n"+block("comment", req.Comment)+
@@ -66,6 +65,16 @@ func askedAgain(req Request) string {
 		return "Write the whole plan again, better."
 	}
 	return strings.Join(parts, "\n\n")
+}
+
+// progress tells a planner in the middle of a run how far it has come.
+func progress(req Request) string {
+	const left = "You will be asked again at most %d more times."
+	what := "Write the plan for what remains: only the steps that are still to run, which may depend on the steps that succeeded. Or finalize."
+	if req.Rules.Round {
+		what = "Write the next round of tasks, which may depend on tasks that succeeded. Or finalize, when the question can be answered."
+	}
+	return "The run has come this far (" + req.Reason + "):\n" + block("steps", req.Progress) + "\n" + what + " " + fmt.Sprintf(left, req.Left)
 }
 
 // mostTold is how many violations a planner is told at once.
@@ -187,8 +196,8 @@ func systemPrompt(req Request) (string, error) {
 	var b strings.Builder
 	err = t.Execute(&b, struct {
 		Request
-		MaxSteps int
-	}{req, maxSteps(req.Rules)})
+		MaxSteps, Rounds int
+	}{req, maxSteps(req.Rules), plan.MaxRounds})
 	if err != nil {
 		return "", fmt.Errorf("fill in the planner's prompt: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"planwave/internal/model"
@@ -41,7 +42,13 @@ type Request struct {
 	Previous *plan.Plan
 	Comment  string
 	// Replan asks for the rest of a run, and allows the planner to finalize.
+	// What it writes is joined to Kept, the steps that stay as they are.
 	Replan bool
+	Kept   []plan.Step
+	// Reason says why the rest is asked for, as in "step s2 failed".
+	Reason string
+	// Left is how often the planner will be asked again after this time.
+	Left int
 	// Progress tells a planner that is asked for the rest what the steps came
 	// to: a JSON object for each, one a line, in the synthesizer's form.
 	Progress string
@@ -105,15 +112,19 @@ func judge(text string, req Request) (Result, *plan.PlanRejected) {
 		return Result{Finalize: true}, nil
 	}
 	rejection := &plan.PlanRejected{Text: text, Violations: r.Violations, NoJSON: r.NoJSON}
+	written, joins := r.Plan, []string(nil)
+	if req.Replan {
+		written, joins = plan.Join(req.Kept, r.Plan)
+	}
 	if len(r.Violations) == 0 || len(r.Plan.Steps) > 0 {
-		rejection.Plan = &r.Plan
-		rejection.Violations = append(rejection.Violations, broken(r.Plan, req.Rules)...)
+		rejection.Plan = &written
+		rejection.Violations = append(rejection.Violations, broken(written, req.Rules)...)
 	}
 	if len(rejection.Violations) > 0 {
 		return Result{}, rejection
 	}
-	mended, mends := plan.Mended(r.Plan)
-	return Result{Plan: mended, Mends: append(r.Mends, mends...), Warnings: plan.Check(mended, req.Rules)}, nil
+	mended, mends := plan.Mended(written)
+	return Result{Plan: mended, Mends: slices.Concat(r.Mends, joins, mends), Warnings: plan.Check(mended, req.Rules)}, nil
 }
 
 // broken returns the violations that are not warnings.

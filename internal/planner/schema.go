@@ -18,6 +18,10 @@ func planSchema(req Request) (*model.Schema, error) {
 		"id":          text,
 		"instruction": text,
 		"depends_on":  map[string]any{"type": "array", "items": text},
+		"contract": map[string]any{"type": "object", "properties": map[string]any{
+			"required": map[string]any{"type": "array", "items": text},
+			"checks":   map[string]any{"type": "array", "items": text},
+		}},
 	}
 	if len(req.Tools) > 0 {
 		names := make([]string, len(req.Tools))

@@ -33,7 +33,7 @@ func (s *Service) Ask(ctx context.Context, a Ask) (*plan.Run, error) {
 	if a.Plan == nil {
 		events = append(events, plan.PlanRequested{By: a.By})
 	} else {
-		p, mends, warnings, err := s.checked(a.Options, *a.Plan)
+		p, mends, warnings, err := s.checked(&plan.Run{Options: a.Options}, *a.Plan)
 		if err != nil {
 			return nil, err
 		}
@@ -41,56 +41,73 @@ func (s *Service) Ask(ctx context.Context, a Ask) (*plan.Run, error) {
 		if err != nil {
 			return nil, err
 		}
-		events = started(a.Options, append(events, plan.PlanProposed{Version: v}), v)
+		events = started(&plan.Run{Options: a.Options}, append(events, plan.PlanProposed{Version: v}), v)
 	}
-	l := newLive(s, r, a.Options)
-	s.mu.Lock()
-	s.live[r.ID] = l
-	s.mu.Unlock()
+	return s.begin(ctx, r.ID, events)
+}
+
+// begin makes a run of its first events and sets it going.
+func (s *Service) begin(ctx context.Context, id string, events []plan.Payload) (*plan.Run, error) {
+	l := s.hold(id)
+	defer s.release(l)
+	l.mu.Lock()
+	l.set(&plan.Run{ID: id})
+	l.mu.Unlock()
 	if err := l.record(ctx, db.Batch{}, events...); err != nil {
-		s.forget(r.ID)
 		return nil, err
 	}
+	l.mu.Lock()
+	l.set(l.run)
+	l.mu.Unlock()
 	s.wake(l)
 	return l.snapshot(), nil
 }
 
 // complete fills in what the asker left open and refuses what cannot be.
 func (s *Service) complete(a *Ask) error {
+	a.Question = strings.TrimSpace(strings.ReplaceAll(a.Question, "\r\n", "\n"))
+	return refused(func(bad reject) {
+		checkQuestion(a.Question, bad)
+		o := &a.Options
+		if o.MaxSteps < 1 || o.MaxSteps > plan.MostSteps {
+			bad("max_steps", "max_steps is %d; it can be 1 to %d.", o.MaxSteps, plan.MostSteps)
+		}
+		if o.MaxParallel < 1 || o.MaxParallel > mostParallel {
+			bad("max_parallel", "max_parallel is %d; it can be 1 to %d.", o.MaxParallel, mostParallel)
+		}
+		checkChoices(o, bad)
+		checkBudget(o.Budget, bad)
+		s.bind(o, bad)
+	})
+}
+
+// refused gathers what is wrong with a request into one error, nil for nothing.
+func refused(check func(bad reject)) error {
 	var problems []plan.Violation
-	bad := func(field, format string, args ...any) {
+	check(func(field, format string, args ...any) {
 		problems = append(problems, plan.Violation{
 			Code: plan.CodeInvalid, Steps: []string{}, Field: field, Message: fmt.Sprintf(format, args...),
 		})
-	}
-	a.Question = strings.TrimSpace(strings.ReplaceAll(a.Question, "\r\n", "\n"))
-	switch n := utf8.RuneCountInString(a.Question); {
-	case !strings.ContainsFunc(a.Question, visible):
-		bad("question", "The question is empty. Write what you want to know.")
-	case n > plan.MostQuestion:
-		bad("question", "The question has %d characters; %d is the most. Shorten it.", n, plan.MostQuestion)
-	case !utf8.ValidString(a.Question):
-		bad("question", "The question is not valid UTF-8 text.")
-	case strings.ContainsFunc(a.Question, control):
-		bad("question", "The question holds control characters. Type it anew.")
-	}
-	o := &a.Options
-	if o.MaxSteps < 1 || o.MaxSteps > plan.MostSteps {
-		bad("max_steps", "max_steps is %d; it can be 1 to %d.", o.MaxSteps, plan.MostSteps)
-	}
-	if o.MaxParallel < 1 || o.MaxParallel > mostParallel {
-		bad("max_parallel", "max_parallel is %d; it can be 1 to %d.", o.MaxParallel, mostParallel)
-	}
-	checkChoices(o, bad)
-	checkBudget(o.Budget, bad)
-	s.bind(o, bad)
+	})
 	if len(problems) == 0 {
 		return nil
 	}
-	msg := "The request cannot be carried out as it is: " + problems[0].Message
-	e := plan.NewError(plan.CodeInvalid, msg, nil)
+	e := plan.NewError(plan.CodeInvalid, "The request cannot be carried out as it is: "+problems[0].Message, nil)
 	e.Violations = problems
 	return e
+}
+
+func checkQuestion(question string, bad reject) {
+	switch n := utf8.RuneCountInString(question); {
+	case !strings.ContainsFunc(question, visible):
+		bad("question", "The question is empty. Write what you want to know.")
+	case n > plan.MostQuestion:
+		bad("question", "The question has %d characters; %d is the most. Shorten it.", n, plan.MostQuestion)
+	case !utf8.ValidString(question):
+		bad("question", "The question is not valid UTF-8 text.")
+	case strings.ContainsFunc(question, control):
+		bad("question", "The question holds control characters. Type it anew.")
+	}
 }
 
 // visible says whether a character can be seen.
@@ -105,8 +122,8 @@ const mostParallel = 1_000
 type reject func(field, format string, args ...any)
 
 func checkChoices(o *plan.Options, bad reject) {
-	if o.Strategy != plan.StrategyPlan {
-		bad("strategy", "The strategy %q is not there; the strategies are: plan.", o.Strategy)
+	if o.Strategy != plan.StrategyPlan && o.Strategy != plan.StrategyRounds {
+		bad("strategy", "The strategy %q is not there; the strategies are: plan, rounds.", o.Strategy)
 	}
 	if o.Approval != plan.ApprovalManual && o.Approval != plan.ApprovalAuto {
 		bad("approval", "The approval %q is not there; it is manual or auto.", o.Approval)
@@ -114,11 +131,27 @@ func checkChoices(o *plan.Options, bad reject) {
 	if o.Schedule != plan.ScheduleWaves && o.Schedule != plan.ScheduleReady {
 		bad("schedule", "The schedule %q is not there; it is waves or ready.", o.Schedule)
 	}
-	if o.Replan.When != plan.ReplanNever {
-		bad("replan", "Replanning %q is not there; it is never.", o.Replan.When)
-	}
+	checkReplan(o, bad)
 	if o.Webhook != "" {
 		bad("webhook", "Webhooks are not there yet; leave the field out.")
+	}
+}
+
+func checkReplan(o *plan.Options, bad reject) {
+	switch o.Replan.When {
+	case plan.ReplanNever, plan.ReplanOnFailure:
+	case plan.ReplanEveryRound:
+		if o.Schedule == plan.ScheduleReady {
+			bad("replan.when", "Replanning every_round needs the schedule waves: as ready there are no rounds to plan after.")
+		}
+	default:
+		bad("replan.when", "Replanning %q is not there; it is never, on_failure or every_round.", o.Replan.When)
+	}
+	if o.Replan.Max < 0 || o.Replan.Max > plan.MostReplans {
+		bad("replan.max", "replan.max is %d; it can be 0 to %d.", o.Replan.Max, plan.MostReplans)
+	}
+	if o.Replan.Approval != plan.ReplanSame && o.Replan.Approval != plan.ReplanAuto {
+		bad("replan.approval", "The approval %q of replans is not there; it is same or auto.", o.Replan.Approval)
 	}
 }
 

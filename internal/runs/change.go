@@ -27,7 +27,8 @@ func (s *Service) Approve(ctx context.Context, id string, number int, by string)
 
 // Edit saves a person's plan as a new version, made from version number. A
 // plan that breaks a rule is refused whole; one that changes nothing keeps the
-// version.
+// version. In the middle of a run a step that succeeded keeps its result as long
+// as it and what it needs stay as they are.
 func (s *Service) Edit(ctx context.Context, id string, number int, p plan.Plan, by string) (*plan.Run, error) {
 	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
 		if err := newest(r, number); err != nil {
@@ -36,7 +37,7 @@ func (s *Service) Edit(ctx context.Context, id string, number int, p plan.Plan, 
 		if !r.Editable() {
 			return nil, unexpected(r, "edit the plan", "only a plan that waits for approval can be edited")
 		}
-		p, mends, warnings, err := s.checked(r.Options, p)
+		p, mends, warnings, err := s.checked(r, p)
 		if err != nil {
 			return nil, err
 		}
@@ -70,10 +71,11 @@ func (s *Service) Revise(ctx context.Context, id, comment, by string) (*plan.Run
 // Cancel stops a run. It returns when what was in flight has stopped and the
 // end is committed, or when ctx ends.
 func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) {
-	l, err := s.open(ctx, id)
+	l, done, err := s.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	for waited := false; ; waited = true {
 		ended, err := l.cancelNow(ctx, by)
 		switch {
@@ -111,10 +113,11 @@ func (l *live) cancelNow(ctx context.Context, by string) (ended <-chan struct{},
 
 // change makes a person's change and sets the run going again where it has work.
 func (s *Service) change(ctx context.Context, id string, decide func(*plan.Run) ([]plan.Payload, error)) (*plan.Run, error) {
-	l, err := s.open(ctx, id)
+	l, done, err := s.open(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	if err := l.update(ctx, decide); err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"planwave/internal/budget"
 	"planwave/internal/model"
@@ -15,25 +16,37 @@ import (
 func (s *Service) wake(l *live) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.driving || !hasWork(l.run.Status) || s.ctx.Err() != nil {
+	if l.driving || !hasWork(l.run.Status) || !s.enter(l) {
 		return
 	}
 	ctx, cancel := context.WithCancelCause(s.ctx)
 	l.driving, l.cancel, l.ended = true, cancel, make(chan struct{})
-	s.wg.Add(1)
 	go func() {
 		defer s.wg.Done()
+		defer s.release(l)
 		defer cancel(nil)
 		s.drive(ctx, l)
 	}()
 }
 
+// enter holds the run for a driver, unless the service is stopping.
+func (s *Service) enter(l *live) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return false
+	}
+	l.users++
+	s.wg.Add(1)
+	return true
+}
+
 // hasWork says whether a run in this status goes on by itself.
 func hasWork(status plan.RunStatus) bool {
 	switch status {
-	case plan.RunStatusPlanning, plan.RunStatusRunning, plan.RunStatusSynthesizing:
+	case plan.RunStatusPlanning, plan.RunStatusRunning, plan.RunStatusAwaitingToolApproval, plan.RunStatusSynthesizing:
 		return true
-	case plan.RunStatusAwaitingApproval, plan.RunStatusAwaitingToolApproval,
+	case plan.RunStatusAwaitingApproval,
 		plan.RunStatusSucceeded, plan.RunStatusPartial, plan.RunStatusFailed, plan.RunStatusCancelled:
 	}
 	return false
@@ -71,17 +84,17 @@ func (l *live) rest(always bool) bool {
 func (s *Service) advance(ctx context.Context, l *live) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("drive run %s: panic: %v", l.id, p)
+			err = fmt.Errorf("drive run %s: panic: %v\n%s", l.id, p, debug.Stack())
 		}
 	}()
 	switch l.snapshot().Status {
 	case plan.RunStatusPlanning:
 		return s.plan(ctx, l)
-	case plan.RunStatusRunning:
+	case plan.RunStatusRunning, plan.RunStatusAwaitingToolApproval:
 		return s.execute(ctx, l)
 	case plan.RunStatusSynthesizing:
 		return s.answer(ctx, l)
-	case plan.RunStatusAwaitingApproval, plan.RunStatusAwaitingToolApproval, plan.RunStatusSucceeded,
+	case plan.RunStatusAwaitingApproval, plan.RunStatusSucceeded,
 		plan.RunStatusPartial, plan.RunStatusFailed, plan.RunStatusCancelled:
 	}
 	return nil
@@ -102,7 +115,7 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 		if errors.Is(cause, scheduler.ErrCancelled) {
 			return cancelEvents(r, causeBy(cause)), nil
 		}
-		return []plan.Payload{plan.RunFailed{Error: plan.FaultOf(shown(err))}}, nil
+		return failEvents(r, shown(err)), nil
 	}
 	if shown(err).Code == plan.CodeInternal && cause == nil {
 		s.Logger.ErrorContext(ctx, "run failed", "run", l.id, "error", err)
@@ -112,6 +125,19 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 		return false
 	}
 	return true
+}
+
+// failEvents ends a run that cannot go on. One whose answer could not be
+// written again keeps the answer it has.
+func failEvents(r *plan.Run, err *plan.Error) []plan.Payload {
+	fault := plan.FaultOf(err)
+	switch {
+	case r.Status != plan.RunStatusSynthesizing || r.Answer == nil:
+		return []plan.Payload{plan.RunFailed{Error: fault}}
+	case r.Delivered():
+		return []plan.Payload{plan.RunSucceeded{Error: &fault}}
+	}
+	return []plan.Payload{plan.RunPartial{Error: &fault}}
 }
 
 // cancelEvents ends a run with every step that has not ended.

@@ -129,13 +129,17 @@ func newHarness(t testing.TB, m *script) *harness {
 	return openHarness(t, filepath.Join(t.TempDir(), "runs.db"), m)
 }
 
-func openHarness(t testing.TB, path string, m *script) *harness {
+func openHarness(t testing.TB, path string, m *script, more ...tools.Tool) *harness {
 	t.Helper()
 	store, err := db.Open(t.Context(), path, db.Options{Logger: quiet(), Clock: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tools.New(tools.City(), tools.Calculate())
+	set, err := tools.New(append(more, tools.City(), tools.Calculate())...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := store.List(t.Context(), db.Filter{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +153,7 @@ func openHarness(t testing.TB, path string, m *script) *harness {
 			ids.Lock()
 			defer ids.Unlock()
 			ids.n++
-			return fmt.Sprintf("%s-%04d", filepath.Base(filepath.Dir(path)), ids.n)
+			return fmt.Sprintf("%s-%d-%04d", filepath.Base(filepath.Dir(path)), len(opened.Runs), ids.n)
 		},
 	})}
 	t.Cleanup(h.close)
@@ -179,6 +183,10 @@ func (h *harness) ask(change ...func(*runs.Ask)) *plan.Run {
 }
 
 func auto(a *runs.Ask) { a.Options.Approval = plan.ApprovalAuto }
+
+func replans(when string, most int) func(*runs.Ask) {
+	return func(a *runs.Ask) { a.Options.Replan.When, a.Options.Replan.Max = when, most }
+}
 
 func given(p plan.Plan) func(*runs.Ask) { return func(a *runs.Ask) { a.Plan = &p } }
 
@@ -243,4 +251,46 @@ func loose() plan.Plan {
 	p := diamond()
 	p.Steps[2].DependsOn = nil
 	return p
+}
+
+// fails is an executor that breaks at the named steps and answers the others.
+func fails(steps ...string) func(context.Context, string, model.Request) (model.Response, error) {
+	return func(_ context.Context, step string, _ model.Request) (model.Response, error) {
+		if slices.Contains(steps, step) {
+			return model.Response{}, &model.Error{Kind: model.BadResponse, Message: step + " broke"}
+		}
+		return says("result of " + step)
+	}
+}
+
+// line makes a plan of steps that each need the one before.
+func line(ids ...string) plan.Plan {
+	var p plan.Plan
+	for i, id := range ids {
+		s := plan.Step{ID: id, Instruction: "do " + id}
+		if i > 0 {
+			s.DependsOn = ids[i-1 : i]
+		}
+		p.Steps = append(p.Steps, s)
+	}
+	return p
+}
+
+// wide makes a plan of steps that need nothing and one that needs them all.
+func wide(last string, ids ...string) plan.Plan {
+	var p plan.Plan
+	for _, id := range ids {
+		p.Steps = append(p.Steps, plan.Step{ID: id, Instruction: "do " + id})
+	}
+	p.Steps = append(p.Steps, plan.Step{ID: last, Instruction: "do " + last, DependsOn: ids})
+	return p
+}
+
+// changes says in short what became of each step.
+func changes(from, to plan.Version) map[string]plan.Change {
+	out := map[string]plan.Change{}
+	for _, c := range plan.Diff(from.Plan, to.Plan) {
+		out[c.Step] = c.Change
+	}
+	return out
 }

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -9,25 +10,29 @@ import (
 	"planwave/internal/budget"
 	"planwave/internal/db"
 	"planwave/internal/plan"
+	"planwave/internal/scheduler"
 )
 
-// live is a run that has not ended, in this process. Everything in it but the
-// ledger is rebuilt from the events when a process takes the run up.
+// live is a run that somebody has open in this process: its driver, or who
+// changes it. Everything in it but the ledger is rebuilt from the events.
 type live struct {
-	s      *Service
-	id     string
-	ledger *budget.Ledger
-	// options are the run's, which never change.
-	options plan.Options
+	s     *Service
+	id    string
+	users int // guarded by s.mu; see hold
 
 	waiting struct {
 		sync.Mutex
 		changes []*change // recorded and not yet committed, in order
 	}
+	// retries are the wishes of people to try a step again while the scheduler
+	// is at work.
+	retries chan scheduler.Retry
 
-	mu   sync.Mutex // guards what follows; held while a change is committed
-	run  *plan.Run  // the fold of what is committed
-	snap *plan.Run  // the last clone handed out; equal to run while Seq is
+	mu     sync.Mutex // guards what follows; held while a change is committed
+	run    *plan.Run  // the fold of what is committed; nil before it is loaded
+	snap   *plan.Run  // the last clone handed out; equal to run while Seq is
+	bell   chan struct{}
+	ledger *budget.Ledger
 
 	// The driver, while there is one.
 	driving bool
@@ -35,18 +40,34 @@ type live struct {
 	ended   chan struct{} // closed when the driver has ended
 }
 
-func newLive(s *Service, r *plan.Run, o plan.Options) *live {
-	return &live{s: s, id: r.ID, run: r, options: o, ledger: budget.New(o.Budget, r.Used())}
+// set makes r the state. mu is held, or nobody else has l yet.
+func (l *live) set(r *plan.Run) {
+	l.run, l.retries = r, make(chan scheduler.Retry)
+	l.ledger = budget.New(r.Options.Budget, r.Used())
 }
 
-// snapshot returns the committed state as a value that never changes.
+// snapshot returns the committed state as a value that never changes, nil
+// where it is not loaded.
 func (l *live) snapshot() *plan.Run {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.run == nil {
+		return nil
+	}
 	if l.snap == nil || l.snap.Seq != l.run.Seq {
 		l.snap = l.run.Clone()
 	}
 	return l.snap
+}
+
+// changed returns a channel that is closed at the next commit.
+func (l *live) changed() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.bell == nil {
+		l.bell = make(chan struct{})
+	}
+	return l.bell
 }
 
 // update decides on the committed state and commits what was decided, as one
@@ -81,7 +102,7 @@ func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !mine.done {
-		return l.flush(ctx)
+		_ = l.flush(ctx) // each change has its own outcome
 	}
 	return mine.err
 }
@@ -96,7 +117,11 @@ func (l *live) later(b db.Batch, payloads ...plan.Payload) *change {
 	return c
 }
 
-// flush commits everything that waits. mu is held.
+// errLost is what became of a change whose commit did not come back.
+var errLost = errors.New("the commit was given up in the middle")
+
+// flush commits everything that waits. Changes that do not fit together are
+// tried one by one, so that one that is refused takes no other down. mu is held.
 func (l *live) flush(ctx context.Context) error {
 	l.waiting.Lock()
 	together := l.waiting.changes
@@ -105,18 +130,26 @@ func (l *live) flush(ctx context.Context) error {
 	if len(together) == 0 {
 		return nil
 	}
-	var all db.Batch
-	var events []plan.Payload
+	var all change
 	for _, c := range together {
-		all.Calls = append(all.Calls, c.batch.Calls...)
-		all.ToolCalls = append(all.ToolCalls, c.batch.ToolCalls...)
-		events = append(events, c.payloads...)
+		c.done, c.err = true, errLost
+		all.batch.Calls = append(all.batch.Calls, c.batch.Calls...)
+		all.batch.ToolCalls = append(all.batch.ToolCalls, c.batch.ToolCalls...)
+		all.payloads = append(all.payloads, c.payloads...)
 	}
-	err := l.commit(ctx, all, events)
+	err := l.commit(ctx, all.batch, all.payloads)
+	if len(together) == 1 || !errors.Is(err, plan.ErrTransition) {
+		for _, c := range together {
+			c.err = err
+		}
+		return err
+	}
+	var errs []error
 	for _, c := range together {
-		c.done, c.err = true, err
+		c.err = l.commit(ctx, c.batch, c.payloads)
+		errs = append(errs, c.err)
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // commit numbers and applies events and appends them to the log. When that
@@ -126,21 +159,40 @@ func (l *live) commit(ctx context.Context, b db.Batch, payloads []plan.Payload) 
 	if at.Before(l.run.UpdatedAt) {
 		at = l.run.UpdatedAt
 	}
-	for _, p := range payloads {
+	apply := func(p plan.Payload) error {
 		e := plan.Event{Seq: l.run.Seq + 1, At: at, Data: p}
-		if err := l.run.Apply(e); err != nil {
+		b.Events = append(b.Events, e)
+		return l.run.Apply(e)
+	}
+	for _, p := range payloads {
+		if err := apply(p); err != nil {
 			return l.reload(ctx, err)
 		}
-		b.Events = append(b.Events, e)
+	}
+	if l.run.Status == plan.RunStatusRunning && len(l.run.Approvals) > 0 && l.run.OnlyWaits() {
+		if err := apply(plan.RunWaiting{}); err != nil {
+			return l.reload(ctx, err)
+		}
 	}
 	b.Run, b.Key = l.run, keyOf(ctx)
 	if err := l.s.Store.Append(ctx, b); err != nil {
 		return l.reload(ctx, fmt.Errorf("append to run %s: %w", l.id, err))
 	}
-	if l.run.Status.Ended() {
-		l.s.forget(l.id)
-	}
+	l.committed(payloads)
 	return nil
+}
+
+// committed does what follows from events that are in the log.
+func (l *live) committed(payloads []plan.Payload) {
+	for _, p := range payloads {
+		if c, ok := p.(plan.RunContinued); ok && c.Budget != nil {
+			l.ledger.Raise(*c.Budget)
+		}
+	}
+	if l.bell != nil {
+		close(l.bell)
+		l.bell = nil
+	}
 }
 
 // reload gives up what was applied and not committed, and returns err.

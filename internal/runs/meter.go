@@ -23,13 +23,14 @@ type meter struct {
 	step    string // empty outside a step
 	attempt int
 
-	newest string // id of the newest call, which its tool calls refer to
+	journal *journal
+	newest  string // id of the newest call, which its tool calls refer to
 }
 
 // meterFor returns the model bound to a role, metered, and its name after the
 // provider.
-func (s *Service) meterFor(l *live, role plan.Role, step string, attempt int) (*meter, string, error) {
-	name := l.options.Models[role]
+func (s *Service) meterFor(l *live, run *plan.Run, role plan.Role, step string, attempt int) (*meter, string, error) {
+	name := run.Options.Models[role]
 	inner, short, err := s.Models.Resolve(name)
 	if err != nil {
 		return nil, "", err
@@ -37,21 +38,24 @@ func (s *Service) meterFor(l *live, role plan.Role, step string, attempt int) (*
 	return &meter{l: l, inner: inner, name: name, agent: role, step: step, attempt: attempt}, short, nil
 }
 
-// Generate makes one metered call.
+// Generate makes one metered call, or returns what a call like it was answered
+// before the attempt was cut off.
 func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	s := m.l.s
-	amount := model.Estimate(req)
-	if c := s.Models.Cost(m.name, plan.Usage{
-		Requests: 1, InputTokens: amount.Tokens - req.MaxOutputTokens, OutputTokens: req.MaxOutputTokens,
-	}); c != nil {
-		amount.CostUSD = *c
+	request, err := json.Marshal(req)
+	if err != nil {
+		return model.Response{}, fmt.Errorf("record a request: %w", err)
 	}
+	if resp, id, ok := m.journal.call(request); ok {
+		m.newest = id
+		return resp, nil
+	}
+	amount := m.estimate(req)
 	reserved, err := m.l.ledger.Reserve(ctx, amount)
 	if err != nil {
 		return model.Response{}, fmt.Errorf("reserve a call of the %s: %w", m.agent, err)
 	}
 	defer reserved.Settle(amount) // whatever happens; what is settled below counts first
-	call, err := m.begin(ctx, req, amount)
+	call, err := m.begin(ctx, request, amount)
 	if err != nil {
 		reserved.Settle(plan.Amount{})
 		return model.Response{}, err
@@ -60,18 +64,42 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 	if callErr == nil && !plausible(resp.Usage) {
 		resp.Usage = model.EstimateUsage(req, resp)
 	}
-	err = m.end(ctx, call, reserved, resp, callErr)
+	err = m.end(ctx, call, reserved, resp, usedBy(req, callErr))
 	if callErr != nil {
 		return model.Response{}, callErr
 	}
 	return resp, err
 }
 
-func (m *meter) begin(ctx context.Context, req model.Request, amount plan.Amount) (plan.Call, error) {
-	request, err := json.Marshal(req)
-	if err != nil {
-		return plan.Call{}, fmt.Errorf("record a request: %w", err)
+// estimate is what a call is reserved with.
+func (m *meter) estimate(req model.Request) plan.Amount {
+	amount := model.Estimate(req)
+	if c := m.l.s.Models.Cost(m.name, plan.Usage{
+		Requests: 1, InputTokens: amount.Tokens - req.MaxOutputTokens, OutputTokens: req.MaxOutputTokens,
+	}); c != nil {
+		amount.CostUSD = *c
 	}
+	return amount
+}
+
+// usedBy returns a failed call's error with what the call used. A server that
+// took the request and did not tell charges at least what was sent.
+func usedBy(req model.Request, err error) error {
+	e, ok := errors.AsType[*model.Error](err)
+	if !ok || e.Usage.TotalTokens > 0 {
+		return err
+	}
+	switch e.Kind {
+	case model.Cancelled, model.Filtered, model.Truncated:
+		told := *e
+		told.Usage = model.EstimateUsage(req, model.Response{})
+		return &told
+	case model.Unreachable, model.RateLimited, model.Auth, model.Unavailable, model.BadResponse, model.BeyondDemo:
+	}
+	return err
+}
+
+func (m *meter) begin(ctx context.Context, request json.RawMessage, amount plan.Amount) (plan.Call, error) {
 	s := m.l.s
 	call := plan.Call{
 		ID: s.NewID(), Agent: m.agent, Step: m.step, Attempt: m.attempt, Model: m.name,

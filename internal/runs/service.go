@@ -18,9 +18,22 @@ import (
 
 // Store is where runs are kept. Every method is safe for concurrent use.
 type Store interface {
+	Log
+	Traces
+}
+
+// Log keeps the events of runs.
+type Log interface {
 	Append(ctx context.Context, b db.Batch) error
 	Load(ctx context.Context, runID string) (*plan.Run, error)
 	Unfinished(ctx context.Context) ([]string, error)
+}
+
+// Traces tells what models were asked before.
+type Traces interface {
+	Trace(ctx context.Context, runID string) ([]plan.Call, error)
+	StepTrace(ctx context.Context, runID, step string) ([]plan.Call, []plan.ToolCall, error)
+	History(ctx context.Context, model string, role plan.Role) (db.History, error)
 }
 
 // Models resolves the names that roles are bound to.
@@ -58,8 +71,9 @@ type Service struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup
 
-	mu   sync.Mutex
-	live map[string]*live // guarded by mu; runs that have not ended
+	mu      sync.Mutex
+	live    map[string]*live // guarded by mu; runs that are in use
+	stopped bool             // guarded by mu; no driver starts any more
 }
 
 // New returns a service that does nothing until it is asked or started.
@@ -84,12 +98,13 @@ func (s *Service) Start(ctx context.Context) error {
 }
 
 func (s *Service) resume(ctx context.Context, id string) error {
-	l, err := s.open(ctx, id)
+	l, done, err := s.open(ctx, id)
 	if err != nil {
 		return err
 	}
+	defer done()
 	err = l.update(ctx, func(r *plan.Run) ([]plan.Payload, error) {
-		if r.Status == plan.RunStatusAwaitingApproval {
+		if r.Status.Ended() || r.Status == plan.RunStatusAwaitingApproval {
 			return nil, nil
 		}
 		return []plan.Payload{plan.RunResumed{}}, nil
@@ -99,7 +114,7 @@ func (s *Service) resume(ctx context.Context, id string) error {
 	}
 	// What the crashed process had reserved is charged only now.
 	l.mu.Lock()
-	l.ledger = budget.New(l.options.Budget, l.run.Used())
+	l.ledger = budget.New(l.run.Options.Budget, l.run.Used())
 	l.mu.Unlock()
 	s.wake(l)
 	return nil
@@ -108,6 +123,9 @@ func (s *Service) resume(ctx context.Context, id string) error {
 // Stop ends all drivers without ending their runs, which go on at the next
 // start, and waits for them.
 func (s *Service) Stop() {
+	s.mu.Lock()
+	s.stopped = true
+	s.mu.Unlock()
 	s.stop(scheduler.ErrShutdown)
 	s.wg.Wait()
 }
@@ -118,8 +136,14 @@ func (s *Service) Get(ctx context.Context, id string) (*plan.Run, error) {
 	l := s.live[id]
 	s.mu.Unlock()
 	if l != nil {
-		return l.snapshot(), nil
+		if r := l.snapshot(); r != nil {
+			return r, nil
+		}
 	}
+	return s.load(ctx, id)
+}
+
+func (s *Service) load(ctx context.Context, id string) (*plan.Run, error) {
 	r, err := s.Store.Load(ctx, id)
 	if errors.Is(err, db.ErrNotFound) {
 		return nil, notFound(id)
@@ -131,30 +155,41 @@ func notFound(id string) error {
 	return plan.NewError(plan.CodeNotFound, fmt.Sprintf("There is no run %q. It may have been deleted.", id), nil)
 }
 
-// open returns the live state of a run that has not ended.
-func (s *Service) open(ctx context.Context, id string) (*live, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if l := s.live[id]; l != nil {
-		return l, nil
+// open returns the live state of a run, the same one to all who have it open,
+// and what is called when it is no longer needed.
+func (s *Service) open(ctx context.Context, id string) (*live, func(), error) {
+	l := s.hold(id)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.run != nil {
+		return l, func() { s.release(l) }, nil
 	}
-	r, err := s.Store.Load(ctx, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return nil, notFound(id)
-	}
+	r, err := s.load(ctx, id)
 	if err != nil {
-		return nil, err
+		s.release(l)
+		return nil, nil, err
 	}
-	l := newLive(s, r, r.Options)
-	if !r.Status.Ended() {
-		s.live[id] = l
-	}
-	return l, nil
+	l.set(r)
+	return l, func() { s.release(l) }, nil
 }
 
-// forget drops the live state of a run that has ended.
-func (s *Service) forget(id string) {
+// hold returns the entry of a run, which stays while anyone holds it.
+func (s *Service) hold(id string) *live {
 	s.mu.Lock()
-	delete(s.live, id)
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	l := s.live[id]
+	if l == nil {
+		l = &live{s: s, id: id}
+		s.live[id] = l
+	}
+	l.users++
+	return l
+}
+
+func (s *Service) release(l *live) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.users--; l.users == 0 {
+		delete(s.live, l.id)
+	}
 }

@@ -1,8 +1,10 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"planwave/internal/agent"
 	"planwave/internal/plan"
@@ -11,8 +13,11 @@ import (
 // answer has the synthesizer write from whatever completed, and ends the run.
 func (s *Service) answer(ctx context.Context, l *live) error {
 	run := l.snapshot()
-	m, name, err := s.meterFor(l, plan.RoleSynthesizer, "", run.AnswerAttempts)
+	m, name, err := s.meterFor(l, run, plan.RoleSynthesizer, "", run.AnswerAttempts)
 	if err != nil {
+		return err
+	}
+	if m.journal, err = s.answerJournal(ctx, run); err != nil {
 		return err
 	}
 	w := agent.Synthesizer{Model: m, ModelName: name, MaxOutputTokens: outputTokens}
@@ -27,11 +32,25 @@ func (s *Service) answer(ctx context.Context, l *live) error {
 			return nil, err
 		}
 		written := plan.AnswerWritten{Answer: answer}
-		if d := r.Step(r.Deliverable()); d != nil && d.Status == plan.StepStatusSucceeded {
+		if r.Delivered() {
 			return []plan.Payload{written, plan.RunSucceeded{}}, nil
 		}
 		return []plan.Payload{written, plan.RunPartial{}}, nil
 	})
+}
+
+// answerJournal is what was recorded of this attempt at the answer before it was
+// cut off.
+func (s *Service) answerJournal(ctx context.Context, run *plan.Run) (*journal, error) {
+	if run.AgentUsage[plan.RoleSynthesizer].Requests == 0 {
+		return nil, nil
+	}
+	calls, err := s.Store.Trace(ctx, run.ID)
+	if err != nil {
+		return nil, fmt.Errorf("read what was recorded of the answer: %w", err)
+	}
+	calls = slices.DeleteFunc(calls, func(c plan.Call) bool { return c.Agent != plan.RoleSynthesizer })
+	return newJournal(calls, nil, run.AnswerAttempts), nil
 }
 
 // reports tells the synthesizer of every step, in plan order.
@@ -48,7 +67,7 @@ func reports(r *plan.Run) []agent.StepReport {
 		case plan.StepStatusSkipped:
 			rep.Status, rep.Reason = agent.StatusSkipped, fmt.Sprintf("step %s did not succeed", st.Cause)
 		case plan.StepStatusPending, plan.StepStatusRunning, plan.StepStatusAwaitingApproval, plan.StepStatusCancelled:
-			rep.Status, rep.Reason = agent.StatusNotRun, "the run ended before it"
+			rep.Status, rep.Reason = agent.StatusNotRun, cmp.Or(st.Reason, "the run ended before it")
 		}
 		out = append(out, rep)
 	}

@@ -3,7 +3,11 @@ package runs
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 
+	"planwave/internal/agent"
+	"planwave/internal/budget"
 	"planwave/internal/contract"
 	"planwave/internal/db"
 	"planwave/internal/plan"
@@ -14,42 +18,79 @@ import (
 // outputTokens is the most that one call of any agent may write.
 const outputTokens = 8_192
 
-// plan asks the planner for a plan and puts what it wrote before the person,
-// or starts it where the run approves by itself.
+// plan asks the planner for a plan, or in the middle of a run for the rest of
+// it, and puts what it wrote before the person, or starts it where the run
+// approves by itself.
 func (s *Service) plan(ctx context.Context, l *live) error {
 	run := l.snapshot()
-	m, name, err := s.meterFor(l, plan.RolePlanner, "", len(run.Versions)+1)
+	m, name, err := s.meterFor(l, run, plan.RolePlanner, "", len(run.Versions)+1)
 	if err != nil {
 		return err
 	}
-	set, err := s.Tools.Subset(run.Options.Tools)
+	req, err := s.request(run)
 	if err != nil {
 		return err
-	}
-	req := planner.Request{
-		Question: run.Question, Instructions: run.Options.Instructions,
-		Rules: rules(run.Options, set), Tools: plannerTools(set), Rejections: openRejections(run),
-	}
-	if v, ok := run.Version(); ok {
-		req.Previous, req.Comment = &v.Plan, run.Comment
 	}
 	p := planner.Planner{Model: m, ModelName: name, MaxOutputTokens: outputTokens}
 	written, err := p.Plan(ctx, req, func(r plan.PlanRejected) error {
 		return l.record(context.WithoutCancel(ctx), db.Batch{}, r)
 	})
-	if err != nil {
+	if err != nil && (!replanning(run) || stops(ctx, err)) {
 		return err
 	}
 	return l.update(context.WithoutCancel(ctx), func(r *plan.Run) ([]plan.Payload, error) {
-		if err := context.Cause(ctx); err != nil {
-			return nil, err
+		switch {
+		case context.Cause(ctx) != nil:
+			return nil, context.Cause(ctx)
+		case err != nil:
+			fault := plan.FaultOf(shown(err))
+			return afterPlanning(r, &fault)
+		case written.Finalize:
+			return finalized(r)
 		}
 		v, err := version(r, written.Plan, "planner", reasonFor(r), written.Mends, written.Warnings)
 		if err != nil {
 			return nil, err
 		}
-		return started(r.Options, []plan.Payload{plan.PlanProposed{Version: v}}, v), nil
+		return started(r, []plan.Payload{plan.PlanProposed{Version: v}}, v), nil
 	})
+}
+
+// replanning says whether a run is planned in the middle.
+func replanning(r *plan.Run) bool { return !r.StartedAt.IsZero() }
+
+// stops says whether a planner's failure ends the asking: the run is cancelled,
+// the process ends, or the budget is used up.
+func stops(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, budget.ErrExhausted)
+}
+
+// request is what the planner is asked.
+func (s *Service) request(run *plan.Run) (planner.Request, error) {
+	set, err := s.Tools.Subset(run.Options.Tools)
+	if err != nil {
+		return planner.Request{}, err
+	}
+	req := planner.Request{
+		Question: run.Question, Instructions: run.Options.Instructions,
+		Tools: plannerTools(set), Rejections: openRejections(run),
+	}
+	v, ok := run.Version()
+	if ok {
+		req.Previous, req.Comment = &v.Plan, run.Comment
+	}
+	if replanning(run) {
+		req.Replan, req.Reason, req.Left = true, run.ReplanReason, replansLeft(run)
+		for _, id := range run.Carried(v.Plan) {
+			step, _ := v.Plan.Step(id)
+			req.Kept = append(req.Kept, step)
+		}
+		if req.Progress, err = agent.Told(reports(run)); err != nil {
+			return planner.Request{}, err
+		}
+	}
+	req.Rules = rules(run, plan.Plan{Steps: req.Kept}, set)
+	return req, nil
 }
 
 // openRejections are the rejections since the planner was last asked: the
@@ -63,8 +104,11 @@ func openRejections(r *plan.Run) []plan.PlanRejected {
 }
 
 func reasonFor(r *plan.Run) string {
-	if r.Comment != "" {
+	switch {
+	case r.Comment != "":
 		return "asked for changes: " + r.Comment
+	case replanning(r):
+		return fmt.Sprintf("replan %d: %s", r.Replans, r.ReplanReason)
 	}
 	return "first plan"
 }
@@ -77,22 +121,31 @@ func version(r *plan.Run, p plan.Plan, author, reason string, mends []string, wa
 	}
 	return plan.Version{
 		Number: len(r.Versions) + 1, Plan: p, Hash: hash, Author: author, Reason: reason,
-		Mends: mends, Warnings: warnings,
+		Mends: mends, Warnings: warnings, Kept: r.Carried(p),
 	}, nil
 }
 
 // started adds approval and start to a new version where the run needs no
 // person for it.
-func started(o plan.Options, events []plan.Payload, v plan.Version) []plan.Payload {
-	if o.Approval != plan.ApprovalAuto {
+func started(r *plan.Run, events []plan.Payload, v plan.Version) []plan.Payload {
+	auto := r.Options.Approval == plan.ApprovalAuto || replanning(r) && r.Options.Replan.Approval == plan.ReplanAuto
+	if !auto {
 		return events
 	}
 	return append(events, plan.PlanApproved{Version: v.Number, Hash: v.Hash, By: "auto"}, plan.RunStarted{})
 }
 
-// rules are what the run's options ask of every plan of it.
-func rules(o plan.Options, set *tools.Registry) plan.Rules {
-	r := plan.Rules{MaxSteps: o.MaxSteps, CheckContract: contract.CheckContract}
+// rules are what the run's options ask of a plan p of it, of which the steps
+// that the run can keep are kept.
+func rules(run *plan.Run, p plan.Plan, set *tools.Registry) plan.Rules {
+	o := run.Options
+	r := plan.Rules{MaxSteps: o.MaxSteps, CheckContract: contract.CheckContract, Kept: map[string]bool{}}
+	if o.Strategy == plan.StrategyRounds {
+		r.Round, r.MaxSteps = true, o.MaxParallel
+	}
+	for _, id := range run.Carried(p) {
+		r.Kept[id] = run.Step(id).Status == plan.StepStatusSucceeded
+	}
 	for _, t := range set.List() {
 		r.Tools = append(r.Tools, plan.ToolRule{
 			Name:       t.Name,
@@ -110,13 +163,14 @@ func plannerTools(set *tools.Registry) []planner.Tool {
 	return out
 }
 
-// checked holds a person's plan to the rules and returns it as it would run.
-func (s *Service) checked(o plan.Options, p plan.Plan) (plan.Plan, []string, []plan.Violation, error) {
-	set, err := s.Tools.Subset(o.Tools)
+// checked holds a person's plan for a run to the rules and returns it as it
+// would run.
+func (s *Service) checked(run *plan.Run, p plan.Plan) (plan.Plan, []string, []plan.Violation, error) {
+	set, err := s.Tools.Subset(run.Options.Tools)
 	if err != nil {
 		return p, nil, nil, err
 	}
-	r := rules(o, set)
+	r := rules(run, p, set)
 	r.OtherEnds = true
 	violations := plan.Check(p, r)
 	if !plan.Valid(violations) {
@@ -128,12 +182,14 @@ func (s *Service) checked(o plan.Options, p plan.Plan) (plan.Plan, []string, []p
 	return p, mends, plan.Check(p, r), nil
 }
 
-// CheckPlan holds a plan to the rules of a run with these options, and reports
-// everything that is wrong with it.
-func (s *Service) CheckPlan(o plan.Options, p plan.Plan) []plan.Violation {
-	_, _, violations, err := s.checked(o, p)
-	if err != nil && violations == nil {
-		violations = []plan.Violation{{Code: plan.CodeOf(err), Steps: []string{}, Message: plan.AsError(err).Message}}
+// CheckPlan holds a plan to the rules of a run, which need only have options,
+// and reports everything that is wrong with it.
+func (s *Service) CheckPlan(run *plan.Run, p plan.Plan) []plan.Violation {
+	set, err := s.Tools.Subset(run.Options.Tools)
+	if err != nil {
+		return []plan.Violation{{Code: plan.CodeOf(err), Steps: []string{}, Message: plan.AsError(err).Message}}
 	}
-	return violations
+	r := rules(run, p, set)
+	r.OtherEnds = true
+	return plan.Check(p, r)
 }

@@ -23,6 +23,7 @@ type engine struct {
 	run    *plan.Run
 	events []plan.Event
 
+	retries chan scheduler.Retry
 	admit   func() error
 	execute func(ctx context.Context, t scheduler.Task) scheduler.Outcome
 	asked   []string // "step#attempt" in the order of the calls
@@ -41,7 +42,9 @@ func (e *engine) Record(_ context.Context, payloads ...plan.Payload) error {
 	return nil
 }
 
-func (e *engine) Admit(context.Context) error {
+func (e *engine) Retries() <-chan scheduler.Retry { return e.retries }
+
+func (e *engine) Admit() error {
 	if e.admit == nil {
 		return nil
 	}

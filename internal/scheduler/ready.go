@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,8 @@ func newScheduler(run *plan.Run, eng Engine) (*scheduler, error) {
 	s := &scheduler{
 		eng: eng, plan: p,
 		waves:       run.Options.Schedule != plan.ScheduleReady,
+		rounds:      run.Options.Replan.When == plan.ReplanEveryRound && run.Replans < run.Options.Replan.Max,
+		replans:     run.Replans,
 		maxParallel: max(run.Options.MaxParallel, 1),
 		steps:       make([]step, len(p.Steps)),
 		wave:        len(run.Waves),
@@ -72,11 +75,11 @@ func (s *scheduler) link(order []string) {
 func (s *scheduler) restore(run *plan.Run) error {
 	for i, def := range s.plan.Steps {
 		was := run.Step(def.ID)
-		if was == nil || was.Status == plan.StepStatusRunning {
+		if was == nil || !was.Status.Ended() && was.Status != plan.StepStatusPending {
 			return fmt.Errorf("take up step %q: its state is not one to start from", def.ID)
 		}
 		st := &s.steps[i]
-		st.status, st.attempts, st.result = was.Status, was.Attempts, was.Result
+		st.status, st.attempts, st.result, st.cause = was.Status, was.Attempts, was.Result, was.Cause
 		if s.waves {
 			st.wave = was.Wave
 		}
@@ -87,18 +90,12 @@ func (s *scheduler) restore(run *plan.Run) error {
 // seed works out what is ready, what can never run, and what is left of an
 // open wave.
 func (s *scheduler) seed(run *plan.Run) {
-	for i, def := range s.plan.Steps {
-		for _, id := range def.DependsOn {
-			if s.steps[s.index[id]].status != plan.StepStatusSucceeded {
-				s.steps[i].need++
-			}
-		}
-	}
 	var opened []string
 	if s.inWave {
 		opened = run.Waves[len(run.Waves)-1]
 	}
 	for i := range s.steps {
+		s.count(i)
 		if s.steps[i].status != plan.StepStatusPending || s.steps[i].need > 0 {
 			continue
 		}
@@ -110,15 +107,52 @@ func (s *scheduler) seed(run *plan.Run) {
 		}
 		s.makeReady(i)
 	}
-	for i := range s.steps {
-		if st := s.steps[i].status; st.Ended() && st != plan.StepStatusSucceeded {
-			cause := s.id(i)
-			if was := run.Step(cause); was.Cause != "" {
-				cause = was.Cause
-			}
-			s.skipBehind(i, cause)
+	s.skipBroken()
+}
+
+// count counts the dependencies of a step that have not succeeded.
+func (s *scheduler) count(i int) {
+	s.steps[i].need = 0
+	for _, id := range s.plan.Steps[i].DependsOn {
+		if s.steps[s.index[id]].status != plan.StepStatusSucceeded {
+			s.steps[i].need++
 		}
 	}
+}
+
+// skipBroken skips what can never run, for the failure that came first.
+func (s *scheduler) skipBroken() {
+	for i := range s.steps {
+		if st := s.steps[i].status; st.Ended() && st != plan.StepStatusSucceeded {
+			s.skipBehind(i, cmp.Or(s.steps[i].cause, s.id(i)))
+		}
+	}
+}
+
+// retry resets a step that failed and all that need it, and nothing else.
+func (s *scheduler) retry(r Retry) {
+	i, known := s.index[r.Step]
+	if !known || !s.steps[i].status.Broken() || s.stop != nil {
+		r.Done <- ErrNotRetryable
+		return
+	}
+	reset, err := plan.Affected(s.plan, []string{r.Step})
+	if err != nil {
+		r.Done <- err
+		return
+	}
+	s.out = append(s.out, plan.StepReset{Steps: reset, Reason: "tried again", By: r.By})
+	s.retried = append(s.retried, r.Done)
+	for _, id := range reset {
+		st := &s.steps[s.index[id]]
+		st.status, st.cause, st.result = plan.StepStatusPending, "", plan.Result{}
+	}
+	for _, id := range reset {
+		if s.count(s.index[id]); s.steps[s.index[id]].need == 0 {
+			s.makeReady(s.index[id])
+		}
+	}
+	s.skipBroken()
 }
 
 // makeReady queues a step whose dependencies have all succeeded.
@@ -195,7 +229,7 @@ func (s *scheduler) release(st *step) {
 func (s *scheduler) skipBehind(i int, cause string) {
 	reached := s.reach(i)
 	for _, d := range reached {
-		s.steps[d].status = plan.StepStatusSkipped
+		s.steps[d].status, s.steps[d].cause = plan.StepStatusSkipped, cause
 		s.out = append(s.out, plan.StepSkipped{Step: s.id(d), Cause: cause})
 	}
 }

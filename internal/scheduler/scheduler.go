@@ -18,18 +18,35 @@ var (
 	// ErrShutdown is the cause of a context that ends with the process:
 	// nothing is recorded of what was in flight, so that it runs again later.
 	ErrShutdown = errors.New("shutting down")
+	// ErrRoundOver ends the execution of a run that is planned again after
+	// every round: a wave has ended, more is left to run, and the request to the
+	// planner is recorded.
+	ErrRoundOver = errors.New("the round is over")
+	// ErrNotRetryable refuses to try a step again that has not failed.
+	ErrNotRetryable = errors.New("only a step that failed or broke its contract can be tried again")
 )
 
 // Engine is what the scheduler is given to do its work with.
 type Engine interface {
 	// Record commits events in order. After it returns nil they are durable.
 	Record(ctx context.Context, events ...plan.Payload) error
-	// Admit is asked before each attempt; an error stops the execution,
-	// leaving what has not started pending.
-	Admit(ctx context.Context) error
+	// Admit is asked before each attempt and does not wait; an error stops the
+	// execution, leaving what has not started pending.
+	Admit() error
+	// Retries delivers the wishes to try a step again; nil delivers none.
+	Retries() <-chan Retry
 	// Execute carries out one attempt and returns soon after ctx ends. It is
 	// called from many goroutines.
 	Execute(ctx context.Context, t Task) Outcome
+}
+
+// Retry is the wish to try a step again that failed while the run goes on.
+// Exactly the steps that it took down are reset with it.
+type Retry struct {
+	Step string
+	By   string
+	// Done receives once: nil when the reset is committed. It has room for one.
+	Done chan error
 }
 
 // Task is one attempt at a step.
@@ -63,7 +80,8 @@ func Failed(err error) Outcome {
 }
 
 // Run executes the steps of an approved run that have not ended, and returns
-// nil when every step has. It returns the cause of ctx when ctx ended, the
+// nil when every step has. It returns [ErrRoundOver] between the rounds of a run
+// that is planned again after each, the cause of ctx when ctx ended, the
 // Stop of an outcome or the error of [Engine.Admit] when one stopped it, and
 // the error of [Engine.Record] when events could not be committed. No
 // goroutine of it outlives it.
@@ -99,6 +117,8 @@ type scheduler struct {
 	eng         Engine
 	plan        plan.Plan
 	waves       bool // false: as ready
+	rounds      bool // the planner is asked after every wave
+	replans     int  // how often it was
 	maxParallel int
 
 	steps   []step
@@ -110,9 +130,10 @@ type scheduler struct {
 	inWave  bool           // whether a wave is open
 	running int
 
-	out  []plan.Payload // decided and not yet committed
-	done chan completion
-	stop error // set: nothing new starts
+	out     []plan.Payload // decided and not yet committed
+	retried []chan error   // told once out is committed
+	done    chan completion
+	stop    error // set: nothing new starts
 }
 
 // step is the scheduler's own state of a step.
@@ -120,6 +141,7 @@ type step struct {
 	status     plan.StepStatus
 	attempts   int
 	wave       int
+	cause      string // of a skipped step: the step that failed first
 	result     plan.Result
 	need       int   // dependencies that have not succeeded
 	dependents []int // indexes of the steps that need this one
@@ -159,7 +181,7 @@ func (s *scheduler) decide(ctx context.Context) (starts []int) {
 	}
 	s.turnWave()
 	for s.stop == nil && s.running+len(starts) < s.maxParallel && len(s.queue) > 0 {
-		if s.stop = s.eng.Admit(ctx); s.stop != nil {
+		if s.stop = s.eng.Admit(); s.stop != nil {
 			break
 		}
 		i := s.queue.pop()
@@ -173,6 +195,7 @@ func (s *scheduler) decide(ctx context.Context) (starts []int) {
 }
 
 // turnWave closes a wave whose steps have all ended and opens the next one.
+// Between the two the planner is asked where the run wants it.
 func (s *scheduler) turnWave() {
 	if !s.waves {
 		return
@@ -180,6 +203,10 @@ func (s *scheduler) turnWave() {
 	if s.inWave && s.open == 0 {
 		s.out = append(s.out, plan.WaveFinished{Wave: s.wave})
 		s.inWave = false
+		if s.rounds && s.stop == nil && len(s.next) > 0 {
+			s.out = append(s.out, plan.ReplanRequested{Number: s.replans + 1, Reason: fmt.Sprintf("wave %d has ended", s.wave)})
+			s.stop = ErrRoundOver
+		}
 	}
 	if s.inWave || s.stop != nil || len(s.next) == 0 {
 		return
@@ -195,15 +222,19 @@ func (s *scheduler) turnWave() {
 	s.out = append(s.out, plan.WaveStarted{Wave: s.wave, Steps: ids})
 }
 
-// commit records what was decided. It outlives a cancelled ctx, since what
-// happened must be told whatever ended it.
+// commit records what was decided, and tells those who asked for it. It
+// outlives a cancelled ctx, since what happened must be told whatever ended it.
 func (s *scheduler) commit(ctx context.Context) error {
 	if len(s.out) == 0 {
 		return nil
 	}
-	events := s.out
-	s.out = nil
-	return s.eng.Record(context.WithoutCancel(ctx), events...)
+	events, asked := s.out, s.retried
+	s.out, s.retried = nil, nil
+	err := s.eng.Record(context.WithoutCancel(ctx), events...)
+	for _, done := range asked {
+		done <- err
+	}
+	return err
 }
 
 // launch starts an attempt. Whatever the engine does, one completion follows.
@@ -233,9 +264,14 @@ func (s *scheduler) task(i int) Task {
 	return t
 }
 
-// wait takes at least one completion, and all that are there.
+// wait takes at least one completion or wish, and all completions that are there.
 func (s *scheduler) wait(ctx context.Context) {
-	s.complete(ctx, <-s.done)
+	select {
+	case c := <-s.done:
+		s.complete(ctx, c)
+	case r := <-s.eng.Retries():
+		s.retry(r)
+	}
 	for {
 		select {
 		case c := <-s.done:

@@ -26,6 +26,25 @@ func (e *BrokenError) Unwrap() error { return e.Cause }
 // mostSchema is how much of a schema, in characters, is told with an error.
 const mostSchema = 2_000
 
+// Coerced returns the arguments as the tool will see them, or as they are where
+// a call with them would not reach the tool.
+func (r *Registry) Coerced(name string, arguments json.RawMessage) (clean json.RawMessage, reaches bool) {
+	e, err := r.find(name)
+	if err != nil {
+		return arguments, false
+	}
+	args, err := e.arguments(arguments)
+	if err != nil {
+		return arguments, false
+	}
+	coerce(e.schema.compiled, args)
+	clean, err = json.Marshal(args)
+	if err != nil || len(e.schema.problems(args, nil)) > 0 {
+		return arguments, false
+	}
+	return clean, true
+}
+
 // Call calls a tool by name. What the caller can mend, as an unknown name or
 // wrong arguments, is a [Result] that says so; an error is a [*BrokenError].
 // Arguments are coerced where the meaning is unmistakable, and checked before

@@ -225,3 +225,25 @@ func TestManyCallAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func TestCoercedIsWhatTheToolSees(t *testing.T) { // BEHAVIOUR 4.5, 4.6: a person sees exactly these arguments
+	r, err := New(City(), Calculate())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		tool, args, want string
+		reaches          bool
+	}{
+		"a text":             {"get_city", `"Tarnby"`, `{"name":"Tarnby"}`, true},
+		"an object":          {"calculate", `{"expression":"1+1"}`, `{"expression":"1+1"}`, true},
+		"wrong arguments":    {"get_city", `{"town":"Tarnby"}`, `{"town":"Tarnby"}`, false},
+		"no such tool":       {"guess", `{"a":1}`, `{"a":1}`, false},
+		"not even an object": {"calculate", `[1]`, `[1]`, false},
+	} {
+		got, reaches := r.Coerced(tt.tool, []byte(tt.args))
+		if string(got) != tt.want || reaches != tt.reaches {
+			t.Errorf("%s: %s, %v", name, got, reaches)
+		}
+	}
+}
