@@ -121,9 +121,7 @@ func (r *Run) admitContinue(p RunContinued) error {
 	switch {
 	case !slices.Contains(continuedTo(), p.Status):
 		return fmt.Errorf("a run does not go on in %q", p.Status)
-	case p.Status == RunStatusPlanning:
-		return nil
-	case r.Approved == 0:
+	case p.Status == RunStatusRunning && r.Approved == 0:
 		return errors.New("no version is approved")
 	}
 	return nil

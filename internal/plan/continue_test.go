@@ -71,7 +71,7 @@ func TestWhereARunGoesOn(t *testing.T) { // BEHAVIOUR 5.8, 8.3
 			case !slices.Contains([]RunStatus{RunStatusPlanning, RunStatusRunning, RunStatusSynthesizing}, to):
 				refuse(t, r, p, "does not go on in")
 				continue
-			case r.Approved == 0 && to != RunStatusPlanning: // BEHAVIOUR 3.1, 3.5
+			case r.Approved == 0 && to == RunStatusRunning: // BEHAVIOUR 3.1, 3.5
 				refuse(t, r, p, "no version is approved")
 				continue
 			}

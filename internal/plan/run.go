@@ -237,8 +237,7 @@ func (r *Run) holds(id string) bool {
 
 // Answerable says whether the answer can be written, or written again.
 func (r *Run) Answerable() bool {
-	v, _ := r.Version()
-	return r.Status.Ended() && r.Approved > 0 && r.Approved == v.Number && len(r.WithStatus(StepStatusSucceeded)) > 0
+	return r.Status.Ended() && len(r.WithStatus(StepStatusSucceeded)) > 0
 }
 
 // Cancelable says whether cancelling the run means anything.

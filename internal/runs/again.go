@@ -35,11 +35,14 @@ func (s *Service) Retry(ctx context.Context, id, step, by string) (*plan.Run, er
 			s.wake(l)
 			return l.snapshot(), nil
 		}
+		s.wake(l) // where its driver gave up
 		wish := scheduler.Retry{Step: step, By: by, Done: make(chan error, 1)}
 		select {
 		case l.retries <- wish:
 			return l.told(ctx, wish, step)
-		case <-bell: // the scheduler may be done with: look again
+		case <-bell: // the scheduler may have ended: look again
+		case <-s.ctx.Done():
+			return nil, context.Cause(s.ctx)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

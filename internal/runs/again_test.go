@@ -328,6 +328,29 @@ func TestAnswerAgain(t *testing.T) { // BEHAVIOUR 9.3
 	}
 }
 
+func TestAnAnswerFromARunThatWaitedForItsReplan(t *testing.T) { // BEHAVIOUR 9.3
+	p := &turns{texts: []string{written(t, diamond()), written(t, line("s4"))}}
+	h := newHarness(t, &script{planner: p.answer, executor: fails("s2")})
+	r := h.ask(replans(plan.ReplanOnFailure, 1))
+	h.until(r.ID, is(plan.RunStatusAwaitingApproval))
+	if _, err := h.Approve(t.Context(), r.ID, 1, "me"); err != nil {
+		t.Fatal(err)
+	}
+	h.until(r.ID, func(r *plan.Run) bool { return len(r.Versions) == 2 && r.Status == plan.RunStatusAwaitingApproval })
+	if _, err := h.Cancel(t.Context(), r.ID, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Retry(t.Context(), r.ID, "s4", "me"); plan.CodeOf(err) != plan.CodeUnexpected {
+		t.Errorf("running what nobody approved: %v", err) // BEHAVIOUR 3.5
+	}
+	if _, err := h.AnswerAgain(t.Context(), r.ID, nil, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if r = h.end(r.ID); r.Status != plan.RunStatusPartial || r.Answer == nil || h.model.count("executor:s4") != 0 {
+		t.Errorf("ended %s: %+v", r.Status, r.Answer)
+	}
+}
+
 func TestAnswersThatCannotBe(t *testing.T) { // BEHAVIOUR 9.3, 11
 	h := newHarness(t, &script{planner: writes(line("a")), executor: fails("a")})
 	waits := h.until(h.ask().ID, is(plan.RunStatusAwaitingApproval)).ID

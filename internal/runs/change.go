@@ -98,9 +98,7 @@ func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) 
 func (l *live) cancelNow(ctx context.Context, by string) (ended <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.flush(ctx); err != nil {
-		return nil, err
-	}
+	l.flush(ctx)
 	switch {
 	case !l.run.Cancelable():
 		return nil, unexpected(l.run, "cancel the run", "it has ended")

@@ -75,9 +75,7 @@ func (l *live) changed() <-chan struct{} {
 func (l *live) update(ctx context.Context, decide func(*plan.Run) ([]plan.Payload, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.flush(ctx); err != nil {
-		return err
-	}
+	l.flush(ctx)
 	payloads, err := decide(l.run)
 	if err != nil || len(payloads) == 0 {
 		return err
@@ -102,7 +100,7 @@ func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !mine.done {
-		_ = l.flush(ctx) // each change has its own outcome
+		l.flush(ctx)
 	}
 	return mine.err
 }
@@ -120,15 +118,16 @@ func (l *live) later(b db.Batch, payloads ...plan.Payload) *change {
 // errLost is what became of a change whose commit did not come back.
 var errLost = errors.New("the commit was given up in the middle")
 
-// flush commits everything that waits. Changes that do not fit together are
-// tried one by one, so that one that is refused takes no other down. mu is held.
-func (l *live) flush(ctx context.Context) error {
+// flush commits everything that waits; each change has its own outcome. Changes
+// that do not fit together are tried one by one, so that one that is refused
+// takes no other down. mu is held.
+func (l *live) flush(ctx context.Context) {
 	l.waiting.Lock()
 	together := l.waiting.changes
 	l.waiting.changes = nil
 	l.waiting.Unlock()
 	if len(together) == 0 {
-		return nil
+		return
 	}
 	var all change
 	for _, c := range together {
@@ -138,18 +137,12 @@ func (l *live) flush(ctx context.Context) error {
 		all.payloads = append(all.payloads, c.payloads...)
 	}
 	err := l.commit(ctx, all.batch, all.payloads)
-	if len(together) == 1 || !errors.Is(err, plan.ErrTransition) {
-		for _, c := range together {
-			c.err = err
-		}
-		return err
-	}
-	var errs []error
+	alone := len(together) > 1 && errors.Is(err, plan.ErrTransition)
 	for _, c := range together {
-		c.err = l.commit(ctx, c.batch, c.payloads)
-		errs = append(errs, c.err)
+		if c.err = err; alone {
+			c.err = l.commit(ctx, c.batch, c.payloads)
+		}
 	}
-	return errors.Join(errs...)
 }
 
 // commit numbers and applies events and appends them to the log. When that
