@@ -68,7 +68,7 @@ func (l *live) told(ctx context.Context, wish scheduler.Retry, step string) (*pl
 func retryable(r *plan.Run, step string) (working bool, err error) {
 	st := r.Step(step)
 	if st == nil {
-		return false, plan.NewError(plan.CodeNotFound, fmt.Sprintf("There is no step %q in this run.", step), nil)
+		return false, plan.NewError(plan.CodeNotFound, fmt.Sprintf("There is no step %q in this run.", plan.Short(step, mostNamed)), nil)
 	}
 	switch {
 	case st.Status == plan.StepStatusSkipped:

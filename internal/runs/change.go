@@ -98,7 +98,7 @@ func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) 
 func (l *live) cancelNow(ctx context.Context, by string) (ended <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flush(ctx)
+	l.flush(withoutKey(ctx))
 	switch {
 	case !l.run.Cancelable():
 		return nil, unexpected(l.run, "cancel the run", "it has ended")

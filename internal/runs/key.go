@@ -23,3 +23,7 @@ func keyOf(ctx context.Context) *db.Key {
 	}
 	return nil
 }
+
+// withoutKey returns a context under which others' changes are committed on the
+// way to the request's own.
+func withoutKey(ctx context.Context) context.Context { return context.WithValue(ctx, keyed{}, nil) }

@@ -75,7 +75,7 @@ func (l *live) changed() <-chan struct{} {
 func (l *live) update(ctx context.Context, decide func(*plan.Run) ([]plan.Payload, error)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.flush(ctx)
+	l.flush(withoutKey(ctx))
 	payloads, err := decide(l.run)
 	if err != nil || len(payloads) == 0 {
 		return err
