@@ -91,12 +91,15 @@ func (s *server) rowsOf(list []db.Summary) []templates.RunRow {
 
 // defaultForm is the form with what is in force when nothing is chosen.
 func (s *server) defaultForm() templates.AskProps {
-	o := plan.DefaultOptions()
+	o := s.Runs.Defaults()
 	form := templates.AskProps{
 		Nonce: s.NewID(), Approval: string(o.Approval), Schedule: string(o.Schedule),
 		MaxSteps: strconv.Itoa(o.MaxSteps), MaxParallel: strconv.Itoa(o.MaxParallel),
 		Requests: strconv.Itoa(*o.Budget.Requests), Tokens: strconv.Itoa(*o.Budget.Tokens),
 		Model: s.Models.Default(plan.RolePlanner), Models: s.Models.Names(),
+	}
+	if limit := o.Budget.CostUSD; limit != nil {
+		form.Cost = strconv.FormatFloat(limit.Dollars(), 'f', -1, 64)
 	}
 	if !slices.Contains(form.Models, form.Model) {
 		form.Models = append([]string{form.Model}, form.Models...)

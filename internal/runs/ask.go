@@ -14,12 +14,23 @@ import (
 // Ask is a question and how it is to be answered.
 type Ask struct {
 	Question string
-	// Options as the asker wants them; models and tools that are not named are
-	// filled in from what is configured.
+	// Options as the asker wants them, who starts from [Service.Defaults]; models
+	// and tools that are not named are filled in from what is configured.
 	Options plan.Options
 	// Plan, when given, is the plan to run, and no planner is asked.
 	Plan *plan.Plan
 	By   string
+}
+
+// Defaults returns the options of a run that names none: those of the program
+// with the configured cost limit.
+func (s *Service) Defaults() plan.Options {
+	o := plan.DefaultOptions()
+	if s.CostLimit != nil {
+		limit := *s.CostLimit
+		o.Budget.CostUSD = &limit
+	}
+	return o
 }
 
 // Ask makes a run and sets it going. What is wrong with the request is
@@ -169,7 +180,7 @@ func checkBudget(b plan.Budget, bad reject) {
 	}
 }
 
-// bind fills in models, tools and the default cost limit.
+// bind fills in models and tools.
 func (s *Service) bind(o *plan.Options, bad reject) {
 	models := map[plan.Role]string{}
 	for _, role := range plan.Roles() {
@@ -193,8 +204,5 @@ func (s *Service) bind(o *plan.Options, bad reject) {
 	}
 	if _, err := s.Tools.Subset(o.Tools); err != nil {
 		bad("tools", "%s", err.Error())
-	}
-	if o.Budget.CostUSD == nil {
-		o.Budget.CostUSD = s.CostLimit
 	}
 }
