@@ -31,6 +31,12 @@ func (s *server) api(g *echo.Group) {
 	g.GET("/runs/:id/events", a.streamEvents)
 	g.GET("/runs/:id/trace", a.getTrace)
 
+	g.POST("/runs/:id/steps/:step/retry", a.retryStep, s.idempotent)
+	g.POST("/runs/:id/continue", a.continueRun, s.idempotent)
+	g.POST("/runs/:id/answer", a.answerAgain, s.idempotent)
+	g.POST("/runs/:id/fork", a.forkRun, s.idempotent)
+	g.POST("/runs/:id/approvals/:approval", a.decideCall, s.idempotent)
+
 	g.GET("/runs/:id/versions", a.listVersions)
 	g.PUT("/runs/:id/plan", a.editPlan)
 	g.POST("/runs/:id/plan/revise", a.revisePlan, s.idempotent)
@@ -76,7 +82,8 @@ func requestSchemas() map[string]*jsonschema.Schema {
 	}
 	schemas := map[string]*jsonschema.Schema{}
 	for _, name := range []string{
-		"AskRequest", "EditRequest", "ReviseRequest", "ApproveRequest", "EmptyRequest", "CheckRequest", "AffectedRequest",
+		"AskRequest", "EditRequest", "ReviseRequest", "ApproveRequest", "EmptyRequest", "ContinueRequest", "AnswerRequest",
+		"ForkRequest", "DecideRequest", "CheckRequest", "AffectedRequest",
 	} {
 		schemas[name] = compiler.MustCompile(documentURL + "#/components/schemas/" + name)
 	}

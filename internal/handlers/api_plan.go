@@ -20,10 +20,7 @@ func (a *api) editPlan(c echo.Context) error {
 		return err
 	}
 	r, err := a.Runs.Edit(c.Request().Context(), c.Param("id"), body.Version, asGiven(body.Plan), by(c))
-	if err != nil {
-		return inPlan(err)
-	}
-	return writeJSON(c, http.StatusOK, newRunDoc(r))
+	return a.answerRun(c, http.StatusOK, r, err)
 }
 
 // revisePlan sends the plan back to the planner.
@@ -35,10 +32,7 @@ func (a *api) revisePlan(c echo.Context) error {
 		return err
 	}
 	r, err := a.Runs.Revise(c.Request().Context(), c.Param("id"), body.Comment, by(c))
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusAccepted, newRunDoc(r))
+	return a.answerRun(c, http.StatusAccepted, r, err)
 }
 
 // approvePlan starts the version that is named, if it is the newest.
@@ -50,22 +44,25 @@ func (a *api) approvePlan(c echo.Context) error {
 		return err
 	}
 	r, err := a.Runs.Approve(c.Request().Context(), c.Param("id"), body.Version, by(c))
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusAccepted, newRunDoc(r))
+	return a.answerRun(c, http.StatusAccepted, r, err)
 }
 
 // versionDoc is one saved plan and why there is it.
 type versionDoc struct {
-	Version  int              `json:"version"`
-	Hash     string           `json:"hash"`
-	Author   string           `json:"author"`
-	Reason   string           `json:"reason"`
-	Approved bool             `json:"approved"`
-	Plan     versionPlan      `json:"plan"`
-	Mends    []string         `json:"mends"`
-	Warnings []plan.Violation `json:"warnings"`
+	Version   int              `json:"version"`
+	Hash      string           `json:"hash"`
+	Author    string           `json:"author"`
+	Reason    string           `json:"reason"`
+	CreatedAt stamp            `json:"created_at"`
+	Approved  bool             `json:"approved"`
+	Plan      versionPlan      `json:"plan"`
+	Mends     []string         `json:"mends"`
+	Warnings  []plan.Violation `json:"warnings"`
+	// Kept are the steps that stay as they were.
+	Kept []string `json:"kept"`
+	// Changes say what became of each step since the version before; the first
+	// has none.
+	Changes []plan.StepChange `json:"changes"`
 }
 
 type versionPlan struct {
@@ -80,12 +77,16 @@ func (a *api) listVersions(c echo.Context) error {
 		return err
 	}
 	out := make([]versionDoc, 0, len(r.Versions))
-	for _, v := range r.Versions {
-		out = append(out, versionDoc{
-			Version: v.Number, Hash: v.Hash, Author: v.Author, Reason: v.Reason, Approved: v.Number == r.Approved,
+	for i, v := range r.Versions {
+		d := versionDoc{
+			Version: v.Number, Hash: v.Hash, Author: v.Author, Reason: v.Reason, CreatedAt: stamp(v.At), Approved: v.Number == r.Approved,
 			Plan:  versionPlan{Deliverable: orNull(v.Plan.Deliverable), Steps: newStepDocs(v.Plan)},
-			Mends: orEmpty(v.Mends), Warnings: orEmpty(v.Warnings),
-		})
+			Mends: orEmpty(v.Mends), Warnings: orEmpty(v.Warnings), Kept: orEmpty(v.Kept), Changes: []plan.StepChange{},
+		}
+		if i > 0 {
+			d.Changes = plan.Diff(r.Versions[i-1].Plan, v.Plan)
+		}
+		out = append(out, d)
 	}
 	return writeJSON(c, http.StatusOK, map[string]any{"versions": out})
 }

@@ -2,7 +2,10 @@ package handlers
 
 import (
 	"encoding/json"
+	"net/http"
 	"strconv"
+
+	"github.com/labstack/echo/v4"
 
 	"planwave/internal/plan"
 )
@@ -51,7 +54,7 @@ type pendingApproval struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// estimateDoc is what the plan will take.
+// estimateDoc is what is left of a plan that waits for approval will take.
 type estimateDoc struct {
 	Requests     int       `json:"requests"`
 	Tokens       int       `json:"tokens"`
@@ -105,15 +108,38 @@ type answerDoc struct {
 	RestsOn []string     `json:"rests_on"`
 }
 
+// answerRun answers with the run that a call made or changed, or with why it
+// did not.
+func (s *server) answerRun(c echo.Context, status int, r *plan.Run, err error) error {
+	if err != nil {
+		return inPlan(err)
+	}
+	d := newRunDoc(r)
+	if r.Status == plan.RunStatusAwaitingApproval {
+		e, err := s.Runs.Estimate(c.Request().Context(), r)
+		if err != nil {
+			return err
+		}
+		d.Estimate = &estimateDoc{Requests: e.Requests, Tokens: e.Tokens, CostUSD: e.CostUSD, CriticalPath: orEmpty(e.CriticalPath)}
+	}
+	if status == http.StatusCreated {
+		c.Response().Header().Set(echo.HeaderLocation, "/api/v1/runs/"+r.ID)
+	}
+	return writeJSON(c, status, d)
+}
+
 func newRunDoc(r *plan.Run) runDoc {
 	d := runDoc{
 		ID: r.ID, Question: r.Question, Status: r.Status,
 		Strategy: r.Options.Strategy, Schedule: r.Options.Schedule, Approval: r.Options.Approval,
-		CreatedAt: stamp(r.CreatedAt), StartedAt: stamp(r.StartedAt), FinishedAt: stamp(r.FinishedAt),
+		CreatedAt: stamp(r.CreatedAt), StartedAt: stamp(r.StartedAt), FinishedAt: stamp(r.FinishedAt), ForkedFrom: orNull(r.ForkedFrom),
 		Plan: newPlanDoc(r), Steps: make(map[string]stepState, len(r.Steps)),
 		Waves: make([][]string, len(r.Waves)), Failed: r.Failed(), Skipped: r.Skipped(),
-		Corrections: r.Corrections(), Answer: newAnswerDoc(r.Answer), Usage: known(r.Usage), Budget: r.Options.Budget,
+		Corrections: r.Corrections(), Replans: r.Replans, Answer: newAnswerDoc(r.Answer), Usage: known(r.Usage), Budget: r.Options.Budget,
 		PendingApprovals: []pendingApproval{}, Error: r.Error, Seq: r.Seq,
+	}
+	for _, p := range r.PendingApprovals() {
+		d.PendingApprovals = append(d.PendingApprovals, pendingApproval{ID: p.ID, Step: p.Step, Tool: p.Tool, Arguments: rawOrNull(p.Arguments)})
 	}
 	for i, wave := range r.Waves {
 		d.Waves[i] = orEmpty(wave)

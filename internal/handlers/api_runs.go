@@ -25,37 +25,22 @@ type askBody struct {
 
 // createRun makes a run and sets it going.
 func (a *api) createRun(c echo.Context) error {
-	body := askBody{Options: plan.DefaultOptions()}
+	body := askBody{Options: a.Runs.Defaults()}
 	if err := a.read(c, "AskRequest", &body); err != nil {
 		return err
 	}
 	if len(body.Tree) > 0 && string(body.Tree) != "null" {
 		return withViolation(plan.CodeInvalid, "tree", "Tree search is not there yet; leave tree out.")
 	}
-	ask := runs.Ask{Question: body.Question, Options: body.Options, By: by(c)}
-	if body.Plan != nil {
-		p := asGiven(*body.Plan)
-		ask.Plan = &p
-	}
+	ask := runs.Ask{Question: body.Question, Options: body.Options, Plan: givenPlan(body.Plan), By: by(c)}
 	r, err := a.Runs.Ask(c.Request().Context(), ask)
-	if err != nil {
-		return inPlan(err)
-	}
-	return writeCreated(c, r)
-}
-
-func writeCreated(c echo.Context, r *plan.Run) error {
-	c.Response().Header().Set(echo.HeaderLocation, "/api/v1/runs/"+r.ID)
-	return writeJSON(c, http.StatusCreated, newRunDoc(r))
+	return a.answerRun(c, http.StatusCreated, r, err)
 }
 
 // getRun answers the state of a run.
 func (a *api) getRun(c echo.Context) error {
 	r, err := a.Runs.Get(c.Request().Context(), c.Param("id"))
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusOK, newRunDoc(r))
+	return a.answerRun(c, http.StatusOK, r, err)
 }
 
 // cancelRun stops a run, and answers when what was in flight has stopped.
@@ -64,10 +49,7 @@ func (a *api) cancelRun(c echo.Context) error {
 		return err
 	}
 	r, err := a.Runs.Cancel(c.Request().Context(), c.Param("id"), by(c))
-	if err != nil {
-		return err
-	}
-	return writeJSON(c, http.StatusAccepted, newRunDoc(r))
+	return a.answerRun(c, http.StatusAccepted, r, err)
 }
 
 // asGiven is a plan from a request, in which an input of null is none, and a
@@ -84,6 +66,15 @@ func asGiven(p plan.Plan) plan.Plan {
 		}
 	}
 	return p
+}
+
+// givenPlan is asGiven for a request that may have no plan.
+func givenPlan(p *plan.Plan) *plan.Plan {
+	if p == nil {
+		return nil
+	}
+	given := asGiven(*p)
+	return &given
 }
 
 // inPlan leaves the error as it is, but says in which field of the request a

@@ -46,7 +46,8 @@ func TestCreateRunAnswersTheWholeDocument(t *testing.T) {
 		`"steps":{"s1":` + pending + `,"s2":` + pending + `,"s3":` + pending + `},` +
 		`"waves":[],"failed":[],"skipped":[],"corrections":0,"replans":0,"answer":null,"usage":` + noUsage + `,` +
 		`"budget":{"requests":40,"tokens":200000,"cost_usd":null,"steps":null},` +
-		`"pending_approvals":[],"error":null,"estimate":null,"seq":2}` + "\n"
+		`"pending_approvals":[],"error":null,` +
+		`"estimate":` + string(r.Estimate) + `,"seq":2}` + "\n"
 	if a.body != want {
 		t.Errorf("got  %s\nwant %s", a.body, want)
 	}
@@ -197,10 +198,14 @@ func TestCreateRunRefuses(t *testing.T) {
 		{"deeper than anybody needs", strings.Repeat("[", 20_000), 400, codeMalformed, nil, "depth"},
 		{"too many steps", `{"question":"q","max_steps":2001,"max_parallel":0}`, 422, plan.CodeInvalid, []string{"max_parallel", "max_steps"}, "2000"},
 		{"unknown strategy", `{"question":"q","strategy":"guess"}`, 422, plan.CodeInvalid, []string{"strategy"}, `"guess"`},
-		{"rounds", `{"question":"q","strategy":"rounds"}`, 422, plan.CodeInvalid, []string{"strategy"}, "rounds"},
 		{"react", `{"question":"q","strategy":"react"}`, 422, plan.CodeInvalid, []string{"strategy"}, "react"},
 		{"tree", `{"strategy":"tree","question":"","tree":{"task":"game24","numbers":[4,9,10,13]}}`, 422, plan.CodeInvalid, []string{"tree"}, "not there yet"},
-		{"replanning", `{"question":"q","replan":{"when":"on_failure"}}`, 422, plan.CodeInvalid, []string{"replan"}, "on_failure"},
+		{"replanning sometimes", `{"question":"q","replan":{"when":"sometimes"}}`, 422, plan.CodeInvalid, []string{"replan.when"}, "every_round"},
+		{"replanning too often", `{"question":"q","replan":{"when":"on_failure","max":21}}`, 422, plan.CodeInvalid, []string{"replan.max"}, "0 to 20"},
+		{"replanning less than never", `{"question":"q","replan":{"max":-1}}`, 422, plan.CodeInvalid, []string{"replan.max"}, "0 to 20"},
+		{"replans approved by nobody", `{"question":"q","replan":{"approval":"none"}}`, 422, plan.CodeInvalid, []string{"replan.approval"}, "same"},
+		{"unknown in replan", `{"question":"q","replan":{"often":true}}`, 422, plan.CodeInvalid, []string{"replan.often"}, "replan.often"},
+		{"replanning as ready", `{"question":"q","schedule":"ready","replan":{"when":"every_round"}}`, 422, plan.CodeInvalid, []string{"replan.when"}, "waves"},
 		{"a webhook", `{"question":"q","webhook":"https://example.org"}`, 422, plan.CodeInvalid, []string{"webhook"}, "Webhooks"},
 		{"unknown model", `{"question":"q","models":{"judge":"nobody:x"}}`, 422, plan.CodeInvalid, []string{"models.judge"}, "nobody"},
 		{"unknown role", `{"question":"q","models":{"boss":"x"}}`, 422, plan.CodeInvalid, []string{"models.boss"}, "models.boss"},
@@ -298,6 +303,11 @@ func TestRunsThatAreNotThere(t *testing.T) {
 		{"POST", "/approve", `{"version":1}`},
 		{"PUT", "/plan", `{"version":1,"plan":{"steps":[]}}`},
 		{"POST", "/plan/revise", `{"comment":"c"}`},
+		{"POST", "/steps/s1/retry", ``},
+		{"POST", "/continue", `{"budget":{"requests":99}}`},
+		{"POST", "/answer", ``},
+		{"POST", "/fork", `{"from":["s1"]}`},
+		{"POST", "/approvals/a1", `{"decision":"allow"}`},
 		{"GET", "/events", ""},
 		{"GET", "/trace", ""},
 		{"GET", "/versions", ""},
@@ -435,13 +445,20 @@ type runSeen struct {
 		Steps    []struct{ ID, Instruction string }
 	}
 	Steps map[string]struct {
-		Status plan.StepStatus
-		Wave   *int
-		Result *string
-		Error  *plan.Fault
-		Cause  *string
+		Status   plan.StepStatus
+		Wave     *int
+		Attempts int
+		Result   *string
+		Error    *plan.Fault
+		Cause    *string
 	}
-	Failed, Skipped []string
-	Corrections     int
-	Seq             int64
+	Failed, Skipped      []string
+	Corrections, Replans int
+	ForkedFrom           *string `json:"forked_from"`
+	Pending              []struct {
+		ID, Step, Tool string
+		Arguments      json.RawMessage
+	} `json:"pending_approvals"`
+	Estimate json.RawMessage
+	Seq      int64
 }

@@ -44,8 +44,21 @@ type site struct {
 	doc    *apiDocument
 }
 
+// parts are what a site has that most have not.
+type parts struct {
+	tools     []tools.Tool // beside get_city and calculate
+	costLimit *plan.USD
+	prices    model.Prices
+	server    []func(*http.Server)
+}
+
 // newSite starts a server that ends with the test.
 func newSite(t testing.TB, m *scriptedModel, configure ...func(*http.Server)) *site {
+	t.Helper()
+	return newSiteOf(t, m, parts{server: configure})
+}
+
+func newSiteOf(t testing.TB, m *scriptedModel, with parts) *site {
 	t.Helper()
 	s := &site{t: t, model: m, log: &syncBuffer{}, quit: make(chan struct{}), client: &http.Client{}, doc: readDocument(t)}
 	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -53,20 +66,22 @@ func newSite(t testing.TB, m *scriptedModel, configure ...func(*http.Server)) *s
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := tools.New(tools.City(), tools.Calculate())
+	set, err := tools.New(append([]tools.Tool{tools.City(), tools.Calculate()}, with.tools...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	models := registryOf(t, m)
+	models := registryOf(t, m, with.prices)
 	newID := counter()
 	s.store = store
-	s.runs = runs.New(runs.Config{Store: store, Models: models, Tools: set, Clock: time.Now, NewID: newID, Logger: logger})
+	s.runs = runs.New(runs.Config{
+		Store: store, Models: models, Tools: set, CostLimit: with.costLimit, Clock: time.Now, NewID: newID, Logger: logger,
+	})
 	h := New(Config{
 		Runs: s.runs, Store: store, Models: models, Tools: set, Logger: logger, Clock: time.Now, NewID: newID, Quit: s.quit,
 	})
 	s.echo = h.(*echo.Echo) //nolint:errcheck,forcetypeassert // New is ours
 	server := httptest.NewUnstartedServer(h)
-	for _, f := range configure {
+	for _, f := range with.server {
 		f(server.Config)
 	}
 	server.Start()
@@ -144,9 +159,9 @@ func (m *scriptedModel) Generate(ctx context.Context, req model.Request) (model.
 const testModel = "test:model"
 
 // registryOf is a registry in which every role is played by m.
-func registryOf(t testing.TB, m model.Model) *model.Registry {
+func registryOf(t testing.TB, m model.Model, prices model.Prices) *model.Registry {
 	t.Helper()
-	r := model.NewRegistry(model.Config{Prices: model.Prices{}})
+	r := model.NewRegistry(model.Config{Prices: prices})
 	if err := r.Register("test", model.Provider{Model: m, DefaultModel: "model"}); err != nil {
 		t.Fatal(err)
 	}
@@ -272,8 +287,25 @@ func (s *site) askGiven(approval plan.Approval) string {
 	return s.ask(fmt.Sprintf(`{"question":"What is it?","approval":%q,"plan":%s}`, approval, planText(diamond())))
 }
 
-// until waits for the run to be in a status, woken by the store.
+// until waits for the run to be in a status.
 func (s *site) until(id string, status plan.RunStatus) *plan.Run {
+	s.t.Helper()
+	return s.wait(id, func(r *plan.Run) bool {
+		if r.Status.Ended() && r.Status != status {
+			s.t.Fatalf("the run ended %s (%+v), want %s", r.Status, r.Error, status)
+		}
+		return r.Status == status
+	})
+}
+
+// untilStep waits for a step to be in a status.
+func (s *site) untilStep(id, step string, status plan.StepStatus) *plan.Run {
+	s.t.Helper()
+	return s.wait(id, func(r *plan.Run) bool { return r.Step(step) != nil && r.Step(step).Status == status })
+}
+
+// wait waits for the run to be as it is wanted, woken by the store.
+func (s *site) wait(id string, wanted func(*plan.Run) bool) *plan.Run {
 	s.t.Helper()
 	changed, stop := s.store.Watch(id)
 	defer stop()
@@ -282,11 +314,8 @@ func (s *site) until(id string, status plan.RunStatus) *plan.Run {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if r.Status == status {
+		if wanted(r) {
 			return r
-		}
-		if r.Status.Ended() {
-			s.t.Fatalf("the run ended %s (%+v), want %s", r.Status, r.Error, status)
 		}
 		<-changed
 	}

@@ -103,14 +103,12 @@ func (s *server) answerFirst(c echo.Context, next echo.HandlerFunc, k db.Key) (e
 // answerLost answers a repeat of a request that was carried out and whose
 // answer was lost in a crash: with the run as it is now.
 func (s *server) answerLost(c echo.Context, runID string) error {
+	status := http.StatusCreated
+	if runID == c.Param("id") {
+		status = http.StatusAccepted
+	}
 	r, err := s.Runs.Get(c.Request().Context(), runID)
-	if err != nil {
-		return err
-	}
-	if c.Param("id") != "" {
-		return writeJSON(c, http.StatusAccepted, newRunDoc(r))
-	}
-	return writeCreated(c, r)
+	return s.answerRun(c, status, r, err)
 }
 
 // runOf is the run that a request made or was about.
