@@ -17,6 +17,7 @@ import (
 	"planwave/internal/db"
 	"planwave/internal/plan"
 	"planwave/internal/runs"
+	"planwave/internal/tools"
 )
 
 // A repeat returns the first answer, as it was, and makes nothing.
@@ -51,6 +52,46 @@ func TestIdempotencyKeyOfARefusal(t *testing.T) {
 	}
 	if len(s.list("").Runs) != 0 {
 		t.Error("a run was made")
+	}
+}
+
+// A repeat of each call that changes a run returns the first answer, and does
+// nothing.
+func TestIdempotencyKeyOnEachCall(t *testing.T) {
+	s := newSiteOf(t, &scriptedModel{executor: failing("s1")}, parts{tools: []tools.Tool{&notifier{}}})
+	partial := s.askGiven(plan.ApprovalAuto)
+	s.until(partial, plan.RunStatusPartial)
+	spent, _ := outOfBudget(s)
+	again := s.askGiven(plan.ApprovalAuto)
+	s.until(again, plan.RunStatusPartial)
+	waiting := s.askToNotify("hello")
+	for _, c := range []struct {
+		id, path, body string
+		status         int
+	}{
+		{partial, "/steps/s1/retry", "", 202},
+		{spent, "/continue", `{"budget":{"requests":50}}`, 202},
+		{again, "/answer", "", 202},
+		{again, "/fork", `{"from":["s3"]}`, 201},
+		{waiting.ID, "/approvals/" + waiting.Pending[0].ID, `{"decision":"allow"}`, 202},
+	} {
+		t.Run(c.path, func(t *testing.T) {
+			at := "/api/v1/runs/" + c.id
+			first := s.want(c.status, "POST", at+c.path, c.body, "Idempotency-Key", "k")
+			ended := s.wait(c.id, func(r *plan.Run) bool { return r.Status.Ended() })
+			had := len(s.list("").Runs)
+			repeat := s.want(c.status, "POST", at+c.path, c.body, "Idempotency-Key", "k")
+			if repeat.body != first.body || repeat.header.Get("Location") != first.header.Get("Location") {
+				t.Errorf("the repeat answers %s\nthe first %s", repeat.body, first.body)
+			}
+			now, err := s.runs.Get(t.Context(), c.id)
+			if err != nil || now.Seq != ended.Seq || len(s.list("").Runs) != had {
+				t.Errorf("the repeat changed the run from %d to %d, %d runs from %d, %v", ended.Seq, now.Seq, len(s.list("").Runs), had, err)
+			}
+			if other := s.do("POST", at+c.path, `{"other":1}`, "Idempotency-Key", "k"); other.status != 422 {
+				t.Errorf("another body under the key answered %d", other.status)
+			}
+		})
 	}
 }
 

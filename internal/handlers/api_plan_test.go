@@ -245,6 +245,39 @@ func TestCheckPlan(t *testing.T) {
 	}
 }
 
+// What does not keep a plan from running is told, and the plan is valid.
+func TestCheckPlanWithWarnings(t *testing.T) {
+	s := newSite(t, &scriptedModel{})
+	for _, c := range []struct {
+		name, body string
+		code       plan.Code
+		path       []string
+	}{
+		{
+			"a dependency twice", `{"plan":{"steps":[{"id":"a","instruction":"x"},{"id":"b","instruction":"x","depends_on":["a","a"]}]}}`,
+			plan.CodeDuplicateDependency,
+			[]string{"a", "b"},
+		},
+		{
+			"other ends", `{"plan":{"deliverable":"a","steps":[{"id":"a","instruction":"x"},{"id":"b","instruction":"x"}]}}`,
+			plan.CodeNoSingleFinalStep,
+			[]string{"a"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var got checkAnswer
+			s.want(200, "POST", "/api/v1/plans/check", c.body).json(t, &got)
+			if !got.Valid || len(got.Violations) != 1 || got.Violations[0].Code != c.code || !got.Violations[0].Warning {
+				t.Errorf("answered %+v", got)
+			}
+			if len(got.Order) != 2 || !slices.Equal(got.CriticalPath, c.path) {
+				t.Errorf("order %v, critical path %v", got.Order, got.CriticalPath)
+			}
+			s.want(201, "POST", "/api/v1/runs", `{"question":"q",`+c.body[1:])
+		})
+	}
+}
+
 // What is run again, and what is kept. Ends do not matter, and neither does
 // what the steps say.
 func TestAffectedSteps(t *testing.T) {

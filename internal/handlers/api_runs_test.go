@@ -454,11 +454,8 @@ type runSeen struct {
 	}
 	Failed, Skipped      []string
 	Corrections, Replans int
-	ForkedFrom           *string `json:"forked_from"`
-	Pending              []struct {
-		ID, Step, Tool string
-		Arguments      json.RawMessage
-	} `json:"pending_approvals"`
-	Estimate json.RawMessage
-	Seq      int64
+	ForkedFrom           *string           `json:"forked_from"`
+	Pending              []pendingApproval `json:"pending_approvals"`
+	Estimate             json.RawMessage
+	Seq                  int64
 }
