@@ -3,6 +3,7 @@ package handlers
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -205,10 +206,61 @@ func TestDocumentListsTheWordsOfTheCode(t *testing.T) {
 	if got := enum("StepStatus"); !slices.Equal(got, stepStatuses) {
 		t.Errorf("step statuses %v, want %v", got, stepStatuses)
 	}
-	described, _ := at(d.paths["/api/v1/runs/{id}/events"], "get", "description").(string)
-	for _, e := range plan.EventTypes() {
-		if !strings.Contains(described, "`"+string(e)+"`") {
-			t.Errorf("the document does not describe the event %s", e)
+}
+
+// The document lists every type of event with the fields that it has, and no
+// other.
+func TestDocumentListsTheFieldsOfEveryEvent(t *testing.T) {
+	described, _ := at(readDocument(t).paths["/api/v1/runs/{id}/events"], "get", "description").(string)
+	listed := map[string][]string{}
+	words := regexp.MustCompile("`([^`]+)`")
+	for line := range strings.Lines(described) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 3 {
+			continue
+		}
+		fields := []string{}
+		for _, m := range words.FindAllStringSubmatch(cells[2], -1) {
+			fields = append(fields, m[1])
+		}
+		slices.Sort(fields)
+		for _, m := range words.FindAllStringSubmatch(cells[1], -1) {
+			listed[m[1]] = fields
 		}
 	}
+	delete(listed, "seq") // of the table's head
+	delete(listed, "at")
+	for _, e := range plan.EventTypes() {
+		p, err := plan.Decode(e, []byte(`{}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fieldsOf(reflect.TypeOf(p))
+		slices.Sort(want)
+		if got, ok := listed[string(e)]; !ok || !slices.Equal(got, want) {
+			t.Errorf("the document lists %s with %q, want %q", e, got, want)
+		}
+		delete(listed, string(e))
+	}
+	if len(listed) > 0 {
+		t.Errorf("the document lists events that there are not: %v", listed)
+	}
+}
+
+// fieldsOf lists the names that a type's fields have in JSON.
+func fieldsOf(typ reflect.Type) []string {
+	fields := []string{}
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
+	}
+	for i := range typ.NumField() {
+		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		switch {
+		case name == "" && typ.Field(i).Anonymous:
+			fields = append(fields, fieldsOf(typ.Field(i).Type)...)
+		case name != "" && name != "-":
+			fields = append(fields, name)
+		}
+	}
+	return fields
 }
