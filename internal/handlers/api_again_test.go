@@ -204,6 +204,10 @@ func TestAnswerAgainRefused(t *testing.T) {
 	id := s.askGiven(plan.ApprovalAuto)
 	s.until(id, plan.RunStatusRunning)
 	s.wantProblem(409, plan.CodeUnexpected, "POST", "/api/v1/runs/"+id+"/answer", "")
+	s.wantProblem(409, plan.CodeUnexpected, "POST", "/api/v1/runs/"+id+"/answer", `{"budget":{"requests":9}}`)
+	if a := s.want(200, "GET", "/api/v1/runs/"+id, ""); !strings.Contains(a.body, `"budget":{"requests":40,`) {
+		t.Errorf("what was refused changed the run: %s", a.body)
+	}
 	s.want(202, "POST", "/api/v1/runs/"+id+"/cancel", "")
 	s.wantProblem(409, plan.CodeUnexpected, "POST", "/api/v1/runs/"+id+"/answer", `{}`)
 	close(release)
