@@ -79,32 +79,41 @@ type program struct {
 
 func startProgram(t *testing.T, dbFile, models string) *program {
 	t.Helper()
+	p, err := launch(dbFile, models, "k", os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.kill)
+	return p
+}
+
+// launch starts the program on a database. The key is what it shows the model
+// server; what it says besides its address goes to said.
+func launch(dbFile, models, key string, said io.Writer) (*program, error) {
 	self, err := os.Executable()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	cmd := exec.CommandContext(context.Background(), self, "-addr", "127.0.0.1:0", "-db", dbFile, "-openai-base-url", models, "-model", "openai:m")
-	cmd.Env = append(os.Environ(), asProgram+"=1", "OPENAI_API_KEY=k")
-	cmd.Stderr = os.Stderr
+	cmd := exec.CommandContext(context.Background(), self, "-addr", "127.0.0.1:0", "-db", dbFile,
+		"-openai-base-url", models, "-model", "openai:m", "-log-level", "warn")
+	cmd.Env = append(os.Environ(), asProgram+"=1", "OPENAI_API_KEY="+key)
+	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	p := &program{cmd: cmd}
-	t.Cleanup(p.kill)
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatalf("the program said nothing: %v", err)
-	}
 	_, url, ok := strings.Cut(strings.TrimSpace(line), "Planwave is at ")
-	if !ok {
-		t.Fatalf("the program said %q", line)
+	if err != nil || !ok {
+		p.kill()
+		return nil, fmt.Errorf("the program said %q and not where it is: %w", line, err)
 	}
 	p.url = url
-	return p
+	return p, nil
 }
 
 // kill ends the process as kill -9 does. A process that is gone already is fine.
