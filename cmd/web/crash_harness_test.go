@@ -150,6 +150,7 @@ type harness struct {
 	ctx       context.Context // ends at the first problem
 	stop      context.CancelFunc
 	finishing atomic.Bool
+	held      atomic.Int64 // keys that dead processes held
 
 	mu       sync.Mutex
 	now      *life
@@ -247,11 +248,13 @@ func (h *harness) killAndGoOn(l *life, last bool) *life {
 	select {
 	case <-l.due:
 	case <-stuck.C:
-		h.problem("", "process %d is stuck: in %s it did not come to %+v", l.n, longest, l.when)
+		h.problem("", "process %d is stuck: in %s it did not come to %+v; going on: %v", l.n, longest, l.when, h.goingOn())
 	case <-h.ctx.Done():
 	}
 	l.kill()
 	h.lookAfter(l)
+	defer func(t2 time.Time) {
+	}(time.Now())
 	h.finishing.Store(last)
 	next := h.start(l.n + 1)
 	close(l.over)
@@ -299,7 +302,8 @@ func (h *harness) report(kills int) {
 	for _, w := range wrong {
 		h.problem("", "a request that belongs to no run: %s", w)
 	}
-	h.Logf("%d kills, %d runs, %d model requests; runs at the kills by state: %v", kills, len(h.books), len(log), h.hit)
+	h.Logf("seed %d: %d kills, %d runs, %d model requests; %d keys held by the dead; runs at the kills by state: %v",
+		h.seed, kills, len(h.books), len(log), h.held.Load(), h.hit)
 	told := map[string]bool{}
 	for _, p := range h.problems {
 		h.Errorf("seed %d, run %s: %s", h.seed, p.tag, p.text)
@@ -315,8 +319,8 @@ func (h *harness) report(kills int) {
 func (h *harness) tell(tag string, log []asked) string {
 	var b strings.Builder
 	for _, k := range h.books {
-		if k.tag == tag {
-			fmt.Fprintf(&b, "run %s, %s, %s; last event at each kill: %v\n%s\n", tag, h.errands[tag].name, k.id, k.ends, strings.Join(k.lines, "\n"))
+		if e := h.errands[k.tag]; e != nil && (k.tag == tag || tag == "" && !k.closed) {
+			fmt.Fprintf(&b, "run %s, %s, %s; last event at each kill: %v\n%s\n", k.tag, e.name, k.id, k.ends, strings.Join(k.lines, "\n"))
 		}
 	}
 	for _, a := range log {

@@ -16,10 +16,20 @@ import (
 	"planwave/internal/plan"
 )
 
-// journalled says that a step which was in flight when the process died goes
-// on from its recorded calls, so that at most one of its calls is repeated. As
-// long as it is false a step may repeat each of its calls once a kill.
-const journalled = false
+// What the program does not hold yet. Each is to become true, and to go then.
+const (
+	// journalled: a step that was in flight when the process died goes on from
+	// its recorded calls, so that it repeats one of them at most. While this is
+	// false it may repeat each of them once a kill.
+	journalled = false
+	// claimsEnd: a request that was not carried out when the process died can
+	// be repeated under its Idempotency-Key at once. While this is false the
+	// dead hold the key for minutes, and people go on without one.
+	claimsEnd = false
+	// cancelsUnderKey: a repeated cancel finds that it was carried out only
+	// when it was. While this is false no cancel has an Idempotency-Key.
+	cancelsUnderKey = false
+)
 
 // book is the log of one run as the kills left it.
 type book struct {

@@ -41,6 +41,11 @@ type move struct {
 	key   string // the Idempotency-Key, "" for none
 }
 
+// canRepeat says whether the move can be sent again under its key.
+func (m move) canRepeat() bool {
+	return m.method == http.MethodPost && (cancelsUnderKey || m.event != plan.EventRunCancelled)
+}
+
 // storyKind makes runs of one kind, each with other particulars.
 type storyKind struct {
 	name  string
