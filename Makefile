@@ -7,6 +7,8 @@ TAGS      := sqlite_fts5
 FUZZTIME  ?= 30s
 BENCH     ?= .
 VULNDB    ?= https://vuln.go.dev
+# How often "make crash" kills the program.
+KILLS     ?= 200
 # Arguments of the program, as in: make run ARGS="-addr 127.0.0.1:9090"
 ARGS      ?=
 
@@ -38,6 +40,11 @@ test: ## Run every test with the race detector, those in a real browser too
 	@scripts/need.sh
 	chromium=$$(scripts/chromium.sh) && PLANWAVE_CHROMIUM="$$chromium" \
 		$(GO) test -race -shuffle=on -count=1 -timeout 15m -tags $(TAGS) ./...
+
+.PHONY: crash
+crash: ## Kill the program KILLS (200) times at random moments and hold what it leaves to its promises
+	@scripts/need.sh
+	PLANWAVE_KILLS=$(KILLS) $(GO) test -race -count=1 -timeout 60m -tags $(TAGS) -v -run '^TestCrashHarness$$' ./cmd/web
 
 .PHONY: verify
 verify: ## Check that generated code is fresh, go.mod tidy, everything formatted and vetted

@@ -93,15 +93,17 @@ func (h *harness) lose(e *errand) {
 
 // carryLost finds the runs that were made and whose ids were lost, and takes
 // them to their ends.
-func (h *harness) carryLost(r *rand.Rand) {
-	for _, e := range h.lost {
+func (h *harness) carryLost() {
+	var all sync.WaitGroup
+	for n, e := range h.lost {
 		for _, k := range h.books {
 			if k.tag == e.tag {
 				e.id, e.run = k.id, &plan.Run{ID: k.id}
-				h.carry(e, r)
+				all.Go(func() { h.carry(e, rand.New(rand.NewPCG(h.seed, uint64(crashRuns+1+n)))) })
 			}
 		}
 	}
+	all.Wait()
 }
 
 // decide says what the person does now: a move, nothing but to look on, or

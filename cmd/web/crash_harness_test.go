@@ -21,6 +21,8 @@ import (
 
 const (
 	killsVariable, seedVariable = "PLANWAVE_KILLS", "PLANWAVE_CRASH_SEED"
+	// manyKills is how many kills find runs in every state.
+	manyKills = 100
 	// crashRuns is how many runs go on at once.
 	crashRuns = 6
 	// longest is how long nothing may come of anything before it is stuck.
@@ -268,7 +270,7 @@ func (h *harness) finish(actors *sync.WaitGroup) {
 	go func() {
 		defer close(ended)
 		actors.Wait()
-		h.carryLost(h.random)
+		h.carryLost()
 	}()
 	stuck := time.NewTimer(longest)
 	defer stuck.Stop()
@@ -304,6 +306,11 @@ func (h *harness) report(kills int) {
 	}
 	h.Logf("seed %d: %d kills, %d runs, %d model requests; %d keys held by the dead; runs at the kills by state: %v",
 		h.seed, kills, len(h.books), len(log), h.held.Load(), h.hit)
+	for _, s := range []plan.RunStatus{plan.RunStatusPlanning, plan.RunStatusAwaitingApproval, plan.RunStatusRunning, plan.RunStatusSynthesizing} {
+		if kills >= manyKills && h.hit[s] == 0 {
+			h.problem("", "no run was %s at any of %d kills", s, kills)
+		}
+	}
 	told := map[string]bool{}
 	for _, p := range h.problems {
 		h.Errorf("seed %d, run %s: %s", h.seed, p.tag, p.text)

@@ -27,6 +27,9 @@ type story struct {
 	ends []plan.RunStatus
 	// rejected is how often a plan of it is rejected, -1 when that varies.
 	rejected int
+	// repeats is how many requests of one agent a person has it make again,
+	// beyond those of steps that are reset.
+	repeats int
 	// budget is the most requests that it may make, 0 for any number.
 	budget int
 }
@@ -138,6 +141,10 @@ func neverPlanned(r *rand.Rand) story {
 // cancelledInside is cancelled when it has come so far, if it has not ended.
 func cancelledInside(r *rand.Rand) story {
 	p := randomPlan(r)
+	ends := []plan.RunStatus{plan.RunStatusCancelled, plan.RunStatusSucceeded}
+	if !cancelsAtOnce {
+		ends = append(ends, plan.RunStatusPartial, plan.RunStatusFailed)
+	}
 	at := int64(1 + r.IntN(25))
 	return story{
 		body:  asking(r, plan.ApprovalAuto, nil),
@@ -148,7 +155,7 @@ func cancelledInside(r *rand.Rand) story {
 			}
 			return nil
 		},
-		ends: []plan.RunStatus{plan.RunStatusCancelled, plan.RunStatusSucceeded}, rejected: -1,
+		ends: ends, rejected: -1,
 	}
 }
 
