@@ -181,7 +181,7 @@ func newHarness(t *testing.T, seed uint64) *harness {
 		if !ok {
 			return script{}, false
 		}
-		return e.story.model, true
+		return e.model, true
 	}
 	h.model.happened = func(n int, what happening) bool {
 		l := h.life()

@@ -109,7 +109,7 @@ func (m *scripted) serve(w http.ResponseWriter, r *http.Request) {
 // latency is how long a request takes, the same whenever it is asked.
 func (m *scripted) latency(a asked) time.Duration {
 	h := fnv.New32a()
-	fmt.Fprintln(h, m.seed, a.tag, a.agentOf, a.turn)
+	_, _ = fmt.Fprintln(h, m.seed, a.tag, a.agentOf, a.turn)
 	const least, most = 2, 30
 	return time.Duration(least+h.Sum32()%(most-least)) * time.Millisecond
 }
