@@ -14,18 +14,18 @@ const (
 	// journalled: a step that was in flight when the process died goes on from
 	// its recorded calls, so that it repeats one of them at most. While this is
 	// false it may repeat each of them once a kill.
-	journalled = false
+	journalled = true
 	// claimsEnd: a request that was not carried out when the process died can
 	// be repeated under its Idempotency-Key at once. While this is false the
 	// dead hold the key for minutes, and people go on without one.
-	claimsEnd = false
+	claimsEnd = true
 	// cancelsUnderKey: a repeated cancel finds that it was carried out only
 	// when it was. While this is false no cancel has an Idempotency-Key.
-	cancelsUnderKey = false
+	cancelsUnderKey = true
 	// cancelsAtOnce: a cancel ends the run and its steps in one commit. While
 	// this is false a process that dies in between leaves cancelled steps in a
 	// run that goes on without them.
-	cancelsAtOnce = false
+	cancelsAtOnce = true
 )
 
 // judge holds a run that is over to everything that must be true of it.

@@ -60,6 +60,9 @@ func (d *DB) open(ctx context.Context, files fs.FS) (err error) {
 	if err := d.migrate(ctx, all, version); err != nil {
 		return err
 	}
+	if err := dropClaims(ctx, d.writer); err != nil {
+		return err
+	}
 	if d.readers, err = sql.Open("sqlite3", address(d.path, readerPragmas)); err != nil {
 		return err
 	}
@@ -67,6 +70,13 @@ func (d *DB) open(ctx context.Context, files fs.FS) (err error) {
 	d.readers.SetMaxOpenConns(n)
 	d.readers.SetMaxIdleConns(n)
 	return d.readers.PingContext(ctx)
+}
+
+// dropClaims gives up the claims of requests that a stopped process was
+// carrying out and had not: a repeat of one need not wait for what is gone.
+func dropClaims(ctx context.Context, c *sql.Conn) error {
+	_, err := c.ExecContext(ctx, `DELETE FROM keys WHERE status IS NULL AND run IS NULL`)
+	return err
 }
 
 // usable says in words that name the remedy why there can be no database at

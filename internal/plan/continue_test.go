@@ -87,6 +87,37 @@ func TestWhereARunGoesOn(t *testing.T) { // BEHAVIOUR 5.8, 8.3
 	}
 }
 
+func TestWhenAnAnswerCanBeWritten(t *testing.T) { // BEHAVIOUR 5.6, 8.3, 9.3: a run that ended with something done
+	for name, events := range endings(t) {
+		r := &Run{ID: "r1"}
+		for _, p := range events {
+			if r.Answerable() {
+				t.Errorf("%s: answerable before its end, while it is %s", name, r.Status)
+			}
+			happen(t, r, p)
+		}
+		started := !r.StartedAt.IsZero() // then a succeeded
+		if want := r.Status.Ended() && started; r.Answerable() != want {
+			t.Errorf("%s: answerable %v", name, r.Answerable())
+		}
+		if r.Answerable() {
+			happen(t, r, RunContinued{Status: RunStatusSynthesizing}, AnswerStarted{Attempt: r.AnswerAttempts + 1})
+		}
+	}
+	r := &Run{ID: "r1"} // planned again, and stopped before the new version was approved
+	happen(t, r, endings(t)["failed in replanning"]...)
+	happen(t, r, RunContinued{Status: RunStatusPlanning}, PlanProposed{Version{Number: 2, Plan: twoSteps(), Kept: []string{"a"}}}, RunCancelled{})
+	if !r.Answerable() || r.Approved != 0 {
+		t.Errorf("answerable %v with version %d approved", r.Answerable(), r.Approved)
+	}
+	happen(t, r, RunContinued{Status: RunStatusSynthesizing}, AnswerStarted{Attempt: 1})
+	for _, status := range []RunStatus{RunStatusSucceeded, RunStatusPartial, RunStatusFailed, RunStatusCancelled} {
+		if at(t, status).Answerable() {
+			t.Errorf("a run that is %s is answerable and nothing succeeded", status)
+		}
+	}
+}
+
 func TestWhereAFailedRunFailed(t *testing.T) { // BEHAVIOUR 8.3
 	for name, events := range endings(t) {
 		r := &Run{ID: "r1"}

@@ -103,7 +103,7 @@ func (l *live) cancelNow(ctx context.Context, by string) (ended <-chan struct{},
 	case !l.run.Cancelable():
 		return nil, unexpected(l.run, "cancel the run", "it has ended")
 	case l.driving:
-		l.cancel(cancelledBy{by: by})
+		l.cancel(cancelledBy{by: by, key: keyOf(ctx)})
 		return l.ended, nil
 	}
 	return nil, l.commit(ctx, db.Batch{}, cancelEvents(l.run, by))

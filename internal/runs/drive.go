@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"planwave/internal/budget"
+	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/plan"
 	"planwave/internal/scheduler"
@@ -108,19 +109,27 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 	if errors.Is(cause, scheduler.ErrShutdown) {
 		return false
 	}
+	cancel, cancelled := errors.AsType[cancelledBy](cause)
+	if cancelled && cancel.key != nil {
+		ctx = WithKey(ctx, *cancel.key)
+	}
 	end := func(r *plan.Run) ([]plan.Payload, error) {
 		if r.Status.Ended() {
 			return nil, nil
 		}
-		if errors.Is(cause, scheduler.ErrCancelled) {
-			return cancelEvents(r, causeBy(cause)), nil
+		if cancelled {
+			return cancelEvents(r, cancel.by), nil
 		}
 		return failEvents(r, shown(err)), nil
 	}
 	if shown(err).Code == plan.CodeInternal && cause == nil {
 		s.Logger.ErrorContext(ctx, "run failed", "run", l.id, "error", err)
 	}
-	if err := l.update(context.WithoutCancel(ctx), end); err != nil {
+	err = l.update(context.WithoutCancel(ctx), end)
+	if errors.Is(err, db.ErrInFlight) { // the request was answered meanwhile
+		err = l.update(withoutKey(context.WithoutCancel(ctx)), end)
+	}
+	if err != nil {
 		s.Logger.ErrorContext(ctx, "end run", "run", l.id, "error", err)
 		return false
 	}
@@ -152,17 +161,13 @@ func cancelEvents(r *plan.Run, by string) []plan.Payload {
 }
 
 // cancelledBy is the cause of a context that a person cancelled.
-type cancelledBy struct{ by string }
+type cancelledBy struct {
+	by  string
+	key *db.Key // of the request, which is carried out when the run has ended
+}
 
 func (cancelledBy) Error() string   { return "cancelled by a person" }
 func (cancelledBy) Is(e error) bool { return e == scheduler.ErrCancelled }
-func causeBy(cause error) string {
-	if c, ok := errors.AsType[cancelledBy](cause); ok {
-		return c.by
-	}
-	return ""
-}
-
 // shown turns any error of a driver into one that people can be shown.
 func shown(err error) *plan.Error {
 	if e, ok := errors.AsType[*plan.Error](err); ok {

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -177,7 +176,7 @@ func (s *scheduler) complete(ctx context.Context, c completion) {
 	s.running--
 	st, id, o := &s.steps[c.index], s.id(c.index), c.outcome
 	if ctx.Err() != nil && o.Status != plan.StepStatusSucceeded {
-		s.interrupt(st, id, context.Cause(ctx))
+		s.stop = context.Cause(ctx) // nothing is told of an attempt that was cut off
 		return
 	}
 	if o.Stop != nil {
@@ -200,17 +199,6 @@ func (s *scheduler) complete(ctx context.Context, c completion) {
 		st.status = plan.StepStatusFailed
 		s.out = append(s.out, plan.StepFailed{Step: id, Attempt: st.attempts, Error: o.Fault})
 		s.skipBehind(c.index, id)
-	}
-}
-
-// interrupt takes in an attempt that ended because ctx did. A cancelled one is
-// told as such; one that a shutdown cut off is told nothing of, so that it
-// runs again.
-func (s *scheduler) interrupt(st *step, id string, cause error) {
-	s.stop = cause
-	if errors.Is(cause, ErrCancelled) {
-		st.status = plan.StepStatusCancelled
-		s.out = append(s.out, plan.StepCancelled{Step: id, Attempt: st.attempts})
 	}
 }
 

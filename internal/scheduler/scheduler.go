@@ -12,8 +12,9 @@ import (
 var (
 	// ErrNotApproved refuses a plan that is not the one a person approved.
 	ErrNotApproved = errors.New("this plan is not the approved one: approve the newest version first")
-	// ErrCancelled is the cause of a context that a person cancelled: what is
-	// in flight stops and everything that has not ended becomes cancelled.
+	// ErrCancelled is the cause of a context that a person cancelled. Nothing is
+	// recorded of what was in flight: whoever cancelled ends the steps together
+	// with the run, as one change.
 	ErrCancelled = errors.New("cancelled")
 	// ErrShutdown is the cause of a context that ends with the process:
 	// nothing is recorded of what was in flight, so that it runs again later.
@@ -168,7 +169,7 @@ func (s *scheduler) loop(ctx context.Context) error {
 			s.launch(ctx, i)
 		}
 		if s.running == 0 {
-			return s.finish(ctx)
+			return s.finish()
 		}
 		s.wait(ctx)
 	}
@@ -290,18 +291,7 @@ func (s *scheduler) drain() {
 }
 
 // finish says how the execution ended, when nothing is in flight.
-func (s *scheduler) finish(ctx context.Context) error {
-	if errors.Is(s.stop, ErrCancelled) {
-		for i := range s.steps {
-			if !s.steps[i].status.Ended() {
-				s.steps[i].status = plan.StepStatusCancelled
-				s.out = append(s.out, plan.StepCancelled{Step: s.id(i)})
-			}
-		}
-		if err := s.commit(ctx); err != nil {
-			return err
-		}
-	}
+func (s *scheduler) finish() error {
 	if s.stop != nil {
 		return s.stop
 	}
