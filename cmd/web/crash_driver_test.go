@@ -32,7 +32,6 @@ type errand struct {
 	again   *move // to be repeated under its key, since its answer was lost
 	must    int64 // the stream must show this event before the next move
 	refused string
-	keyless bool // no keys any more, since one is held
 	done    bool
 }
 
@@ -62,7 +61,7 @@ func (h *harness) carry(e *errand, r *rand.Rand) {
 		}
 		var err error
 		if m != nil {
-			if m.key == "" && !e.keyless && m.canRepeat() && r.IntN(2) == 0 {
+			if m.key == "" && m.canRepeat() && r.IntN(2) == 0 {
 				m.key = fmt.Sprintf("%s%s-%d", e.tag, m.path, r.Uint64())
 			}
 			err = h.send(l, e, *m)
@@ -156,10 +155,6 @@ func (h *harness) send(l *life, e *errand, m move) error {
 	}
 	bad := json.Unmarshal(answer, &doc)
 	switch {
-	case status == http.StatusConflict && doc.Code == plan.CodeConflict && !claimsEnd:
-		e.keyless = true
-		h.held.Add(1)
-		return nil
 	case status == http.StatusConflict: // it came too late; something happened
 		e.must, e.refused = e.run.Seq+1, fmt.Sprintf("%s %s: %s", m.method, path, answer)
 		return nil

@@ -152,7 +152,6 @@ type harness struct {
 	ctx       context.Context // ends at the first problem
 	stop      context.CancelFunc
 	finishing atomic.Bool
-	held      atomic.Int64 // keys that dead processes held
 
 	mu       sync.Mutex
 	now      *life
@@ -304,8 +303,8 @@ func (h *harness) report(kills int) {
 	for _, w := range wrong {
 		h.problem("", "a request that belongs to no run: %s", w)
 	}
-	h.Logf("seed %d: %d kills, %d runs, %d model requests; %d keys held by the dead; runs at the kills by state: %v",
-		h.seed, kills, len(h.books), len(log), h.held.Load(), h.hit)
+	h.Logf("seed %d: %d kills, %d runs, %d model requests; runs at the kills by state: %v",
+		h.seed, kills, len(h.books), len(log), h.hit)
 	for _, s := range []plan.RunStatus{plan.RunStatusPlanning, plan.RunStatusAwaitingApproval, plan.RunStatusRunning, plan.RunStatusSynthesizing} {
 		if kills >= manyKills && h.hit[s] == 0 {
 			h.problem("", "no run was %s at any of %d kills", s, kills)

@@ -9,25 +9,6 @@ import (
 	"planwave/internal/plan"
 )
 
-// What the program does not hold yet. Each is to become true, and to go then.
-const (
-	// journalled: a step that was in flight when the process died goes on from
-	// its recorded calls, so that it repeats one of them at most. While this is
-	// false it may repeat each of them once a kill.
-	journalled = true
-	// claimsEnd: a request that was not carried out when the process died can
-	// be repeated under its Idempotency-Key at once. While this is false the
-	// dead hold the key for minutes, and people go on without one.
-	claimsEnd = true
-	// cancelsUnderKey: a repeated cancel finds that it was carried out only
-	// when it was. While this is false no cancel has an Idempotency-Key.
-	cancelsUnderKey = true
-	// cancelsAtOnce: a cancel ends the run and its steps in one commit. While
-	// this is false a process that dies in between leaves cancelled steps in a
-	// run that goes on without them.
-	cancelsAtOnce = true
-)
-
 // judge holds a run that is over to everything that must be true of it.
 func (h *harness) judge(k *book, e *errand, log []asked) {
 	wrong := func(format string, args ...any) { h.problem(k.tag, format, args...) }
@@ -141,30 +122,22 @@ func reservedFirst(k *book, log []asked) string {
 	return ""
 }
 
-// group is what repeats are counted by: an agent, and one request of it unless
-// all of its requests count together.
-type group struct {
-	agentOf
-	body [sha256.Size]byte
-}
-
-// repeats counts, by process, the requests that had been made before.
-func repeats(log []asked) map[group]map[int]int {
-	before := map[group]bool{}
-	counts := map[group]map[int]int{}
+// repeats counts, by agent and process, the requests that had been made before.
+func repeats(log []asked) map[agentOf]map[int]int {
+	type exact struct {
+		agentOf
+		body [sha256.Size]byte
+	}
+	before := map[exact]bool{}
+	counts := map[agentOf]map[int]int{}
 	for _, a := range log {
-		exact := group{a.agentOf, a.body}
-		counted := exact
-		if journalled || a.role == plan.RolePlanner {
-			counted.body = [sha256.Size]byte{}
-		}
-		if before[exact] {
-			if counts[counted] == nil {
-				counts[counted] = map[int]int{}
+		if before[exact{a.agentOf, a.body}] {
+			if counts[a.agentOf] == nil {
+				counts[a.agentOf] = map[int]int{}
 			}
-			counts[counted][a.life]++
+			counts[a.agentOf][a.life]++
 		}
-		before[exact] = true
+		before[exact{a.agentOf, a.body}] = true
 	}
 	return counts
 }
@@ -179,16 +152,16 @@ func repeatedOnce(k *book, log []asked, meant int) []string {
 		for n, times := range byLife {
 			total += times
 			if most := 1 + meant + agent.DefaultTurns*k.resets(g.step, k.ends[n-1], k.ends[n]); times > most {
-				wrong = append(wrong, fmt.Sprintf("process %d repeated %d requests of the %s; %d is the most", n, times, g.agentOf, most))
+				wrong = append(wrong, fmt.Sprintf("process %d repeated %d requests of the %s; %d is the most", n, times, g, most))
 			}
 		}
 		for _, flying := range k.flying {
-			if slices.Contains(flying, g.agentOf) {
+			if slices.Contains(flying, g) {
 				flew++
 			}
 		}
 		if most := flew + meant + agent.DefaultTurns*k.resets(g.step, 0, k.run.Seq); total > most {
-			wrong = append(wrong, fmt.Sprintf("%d requests of the %s were repeated, and it was at work at %d kills", total, g.agentOf, flew))
+			wrong = append(wrong, fmt.Sprintf("%d requests of the %s were repeated, and it was at work at %d kills", total, g, flew))
 		}
 	}
 	return wrong

@@ -32,6 +32,7 @@ type reply struct {
 	text   string
 	calls  []use
 	refuse bool
+	once   bool // refused the first time it is asked only
 }
 
 // use is one call of a tool that the model asks for.
@@ -89,6 +90,7 @@ func (m *scripted) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil || !ok {
 		m.wrong = append(m.wrong, fmt.Sprintf("%v, in %s", err, body))
 	}
+	before := slices.ContainsFunc(m.log, func(b asked) bool { return b.tag == a.tag && b.body == a.body })
 	m.log = append(m.log, a)
 	m.mu.Unlock()
 	if m.happened(a.life, beforeAnswer) {
@@ -102,7 +104,11 @@ func (m *scripted) serve(w http.ResponseWriter, r *http.Request) {
 	case <-r.Context().Done():
 		return
 	}
-	writeReply(w, s.reply(a))
+	answer := s.reply(a)
+	if answer.once && before {
+		answer = script{}.reply(a)
+	}
+	writeReply(w, answer)
 	m.happened(a.life, afterAnswer)
 }
 

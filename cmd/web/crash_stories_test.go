@@ -46,7 +46,7 @@ type move struct {
 
 // canRepeat says whether the move can be sent again under its key.
 func (m move) canRepeat() bool {
-	return m.method == http.MethodPost && (cancelsUnderKey || m.event != plan.EventRunCancelled)
+	return m.method == http.MethodPost
 }
 
 // storyKind makes runs of one kind, each with other particulars.
@@ -71,6 +71,11 @@ func stories() []storyKind {
 		{"tool steps", toolSteps},
 		{"tiny budget", tinyBudget},
 		{"clumsy synthesizer", clumsySynthesizer},
+		{"tried again", triedAgain},
+		{"continued", continued},
+		{"answered from what there is", answeredAnyway},
+		{"replanned", replanned},
+		{"in rounds", inRounds},
 	}
 }
 
@@ -142,9 +147,6 @@ func neverPlanned(r *rand.Rand) story {
 func cancelledInside(r *rand.Rand) story {
 	p := randomPlan(r)
 	ends := []plan.RunStatus{plan.RunStatusCancelled, plan.RunStatusSucceeded}
-	if !cancelsAtOnce {
-		ends = append(ends, plan.RunStatusPartial, plan.RunStatusFailed)
-	}
 	at := int64(1 + r.IntN(25))
 	return story{
 		body:  asking(r, plan.ApprovalAuto, nil),
