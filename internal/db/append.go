@@ -116,11 +116,11 @@ func (s *session) index(run int64, events []plan.Event) error {
 		default:
 			continue
 		}
+		// One row of values, and not INSERT … SELECT: for that SQLite makes a
+		// point to go back to, and at each such point FTS5 writes out a segment.
 		_, err := s.exec(`
 			INSERT INTO search (rowid, text)
-			SELECT n, text
-			FROM searchable
-			WHERE run = ?1 AND seq = ?2`, run, e.Seq)
+			VALUES (?1 << 24 | ?2, (SELECT text FROM searchable WHERE run = ?1 AND seq = ?2))`, run, e.Seq)
 		if err != nil {
 			return err
 		}

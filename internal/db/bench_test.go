@@ -18,9 +18,9 @@ type benchRun struct {
 	n int
 }
 
-func (r *benchRun) append(b *testing.B, payloads ...plan.Payload) {
+func (r *benchRun) append(b *testing.B, batch Batch, payloads ...plan.Payload) {
 	b.Helper()
-	batch := Batch{Run: r.r}
+	batch.Run = r.r
 	for _, p := range payloads {
 		e := plan.Event{Seq: r.r.Seq + 1, At: time.UnixMilli(1_700_000_000_000 + r.r.Seq).UTC(), Data: p}
 		if err := r.r.Apply(e); err != nil {
@@ -39,13 +39,44 @@ func (r *benchRun) next(b *testing.B) {
 	b.Helper()
 	id := fmt.Sprintf("s%d", r.n/2+1)
 	if r.n%2 == 0 {
-		r.append(b, plan.StepStarted{Step: id, Attempt: 1, Wave: 1})
+		r.append(b, Batch{}, plan.StepStarted{Step: id, Attempt: 1, Wave: 1})
 	} else {
-		r.append(b, plan.StepSucceeded{Step: id, Attempt: 1, Result: plan.Result{Text: "The population of Quillhaven is 156,000."}})
+		r.append(b, Batch{}, plan.StepSucceeded{Step: id, Attempt: 1, Result: plan.Result{Text: "The population of Quillhaven is 156,000."}})
 	}
 	if r.n++; r.n == 2*benchSteps {
 		*r = *startBench(b, r.d, r.r.ID+"+")
 	}
+}
+
+// start appends the start of the next n steps as one batch.
+func (r *benchRun) start(b *testing.B, n int) {
+	b.Helper()
+	if r.n+n > benchSteps {
+		*r = *startBench(b, r.d, r.r.ID+"+")
+	}
+	var events []plan.Payload
+	for i := range n {
+		events = append(events, plan.StepStarted{Step: fmt.Sprintf("s%d", r.n+i+1), Attempt: 1, Wave: 1})
+	}
+	r.append(b, Batch{}, events...)
+}
+
+// succeed appends what n steps that were started and called a tool have come to,
+// as one batch.
+func (r *benchRun) succeed(b *testing.B, n int) {
+	b.Helper()
+	var events []plan.Payload
+	var batch Batch
+	at := time.UnixMilli(1_700_000_000_000)
+	for range n {
+		r.n++
+		id := fmt.Sprintf("s%d", r.n)
+		c := plan.ToolCall{ID: fmt.Sprintf("%036d", r.r.Seq+int64(r.n)), Step: id, Attempt: 1, Tool: "noop", Arguments: []byte(`{"step":"s0-0"}`), Result: "ok", StartedAt: at, FinishedAt: at}
+		batch.ToolCalls = append(batch.ToolCalls, c)
+		events = append(events, plan.StepToolCalled{Step: id, Attempt: 1, ID: c.ID, Tool: c.Tool, Arguments: c.Arguments},
+			plan.StepSucceeded{Step: id, Attempt: 1, Result: plan.Result{Text: "The population of Quillhaven is 156,000."}})
+	}
+	r.append(b, batch, events...)
 }
 
 const benchSteps = 400
@@ -58,7 +89,7 @@ func startBench(b *testing.B, d *DB, id string) *benchRun {
 	}
 	r := &benchRun{d: d, r: &plan.Run{ID: id}}
 	v := plan.Version{Number: 1, Plan: p, Hash: "sha256:0", Author: "me"}
-	r.append(b, plan.RunCreated{Question: "Which of the cities is the densest?", Options: plan.DefaultOptions()}, plan.PlanProposed{Version: v},
+	r.append(b, Batch{}, plan.RunCreated{Question: "Which of the cities is the densest?", Options: plan.DefaultOptions()}, plan.PlanProposed{Version: v},
 		plan.PlanApproved{Version: 1, Hash: v.Hash}, plan.RunStarted{})
 	return r
 }
@@ -81,6 +112,20 @@ func BenchmarkAppend(b *testing.B) {
 			worst = max(worst, time.Since(t))
 		}
 		b.ReportMetric(float64(worst.Microseconds()), "µs-worst")
+	})
+	b.Run("a wave of 20 steps", func(b *testing.B) {
+		r := startBench(b, open(b), "r")
+		var outcomes, starts time.Duration
+		for b.Loop() {
+			t := time.Now()
+			r.start(b, 20)
+			starts += time.Since(t)
+			t = time.Now()
+			r.succeed(b, 20)
+			outcomes += time.Since(t)
+		}
+		b.ReportMetric(float64(starts.Microseconds())/float64(b.N), "µs-starts")
+		b.ReportMetric(float64(outcomes.Microseconds())/float64(b.N), "µs-outcomes")
 	})
 	for _, n := range []int{8, 64} {
 		b.Run(fmt.Sprintf("%d runs at once", n), func(b *testing.B) {
