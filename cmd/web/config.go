@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"net"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
+	"planwave/internal/model"
 	"planwave/internal/plan"
 )
 
@@ -25,10 +27,12 @@ type config struct {
 	OpenAIBaseURL string
 	CostLimit     *plan.USD
 	CallTimeout   time.Duration
+	InFlight      int
 	Auth          string
 	LogLevel      slog.Level
 	costLimit     string
 	callTimeout   string
+	inFlight      string
 	logLevel      string
 	demoAtOnce    bool // tests: the demo model takes no time
 }
@@ -52,6 +56,7 @@ func (c *config) list() []setting {
 		{flag: "openai-base-url", env: "OPENAI_BASE_URL", into: &c.OpenAIBaseURL, help: "address of any OpenAI-compatible server, as http://127.0.0.1:11434/v1 (default: OpenAI's)"},
 		{flag: "cost-limit", env: "PLANWAVE_COST_LIMIT", into: &c.costLimit, help: "default cost_usd of a run's budget, in dollars (default: none)"},
 		{flag: "call-timeout", env: "PLANWAVE_CALL_TIMEOUT", preset: "120s", into: &c.callTimeout, help: "one model call at most"},
+		{flag: "in-flight", env: "PLANWAVE_IN_FLIGHT", preset: strconv.Itoa(model.DefaultInFlight), into: &c.inFlight, help: "model calls to one provider at the same time, at most"},
 		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
 		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
 	}
@@ -118,6 +123,9 @@ func (c *config) check() error {
 		wrong("PLANWAVE_CALL_TIMEOUT", c.callTimeout, "it must be a duration above zero, as 120s")
 	}
 	c.CallTimeout = d
+	if c.InFlight, err = strconv.Atoi(c.inFlight); err != nil || c.InFlight < 1 {
+		wrong("PLANWAVE_IN_FLIGHT", c.inFlight, "it must be a number above zero, as 16")
+	}
 	if err := c.LogLevel.UnmarshalText([]byte(c.logLevel)); err != nil {
 		wrong("PLANWAVE_LOG_LEVEL", c.logLevel, "it is debug, info, warn or error")
 	}

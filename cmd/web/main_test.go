@@ -34,6 +34,7 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 		"no database":           {args: []string{"-db", ""}, want: "PLANWAVE_DB"},
 		"no duration":           {env: map[string]string{"PLANWAVE_CALL_TIMEOUT": "soon"}, want: "must be a duration"},
 		"negative duration":     {args: []string{"-call-timeout", "-3s"}, want: "must be a duration"},
+		"nothing in flight":     {args: []string{"-in-flight", "0"}, want: `PLANWAVE_IN_FLIGHT is "0": it must be a number above zero`},
 		"no amount":             {env: map[string]string{"PLANWAVE_COST_LIMIT": "cheap"}, want: "amount in dollars"},
 		"nothing to spend":      {args: []string{"-cost-limit", "0"}, want: "amount in dollars"},
 		"no address":            {env: map[string]string{"OPENAI_BASE_URL": "ollama"}, want: "http or https address"},

@@ -13,7 +13,9 @@ import (
 
 // newModels sets up the providers that there are settings for, and the demo.
 func newModels(ctx context.Context, c config) (*model.Registry, error) {
-	r := model.NewRegistry(model.Config{DefaultModel: c.Model, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout})
+	r := model.NewRegistry(model.Config{
+		DefaultModel: c.Model, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout, PerProviderInFlight: c.InFlight,
+	})
 	if err := register(ctx, r, c); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
