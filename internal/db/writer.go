@@ -106,30 +106,27 @@ func (d *DB) commit(group []*job) {
 func (d *DB) transact(group []*job) (outcome []error, err error) {
 	outcome = make([]error, len(group))
 	s := &session{conn: d.writer}
-	if _, err := s.exec(`BEGIN IMMEDIATE`); err != nil {
+	err = s.transaction(func() error {
+		for _, j := range group {
+			if err := j.do(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil || len(group) == 1 || errors.Is(kindOf(err), ErrBusy) {
 		return outcome, err
 	}
-	defer func() {
-		if err != nil {
-			// SQLite may have rolled back by itself, and then there is
-			// nothing to roll back any more.
-			_, _ = s.exec(`ROLLBACK`)
+	// Hardly a job ever fails. Only when one did are the points to go back to
+	// worth what they cost, since FTS5 writes out a segment at each.
+	return outcome, s.transaction(func() (err error) {
+		for i, j := range group {
+			if outcome[i], err = s.apart(j.do); err != nil {
+				return err
+			}
 		}
-	}()
-	if len(group) == 1 {
-		if err := group[0].do(s); err != nil {
-			return outcome, err
-		}
-		_, err = s.exec(`COMMIT`)
-		return outcome, err
-	}
-	for i, j := range group {
-		if outcome[i], err = s.apart(j.do); err != nil {
-			return outcome, err
-		}
-	}
-	_, err = s.exec(`COMMIT`)
-	return outcome, err
+		return nil
+	})
 }
 
 // checkpoint folds the write-ahead log back into the file and cuts it to
@@ -162,6 +159,23 @@ func (s *session) exec(query string, args ...any) (int64, error) {
 // row runs a query of one row.
 func (s *session) row(query string, args ...any) *sql.Row {
 	return s.conn.QueryRowContext(context.Background(), query, args...)
+}
+
+// transaction carries out do and commits, or leaves nothing of it.
+func (s *session) transaction(do func() error) error {
+	if _, err := s.exec(`BEGIN IMMEDIATE`); err != nil {
+		return err
+	}
+	err := do()
+	if err == nil {
+		_, err = s.exec(`COMMIT`)
+	}
+	if err != nil {
+		// SQLite may have rolled back by itself, and then there is nothing to
+		// roll back any more.
+		_, _ = s.exec(`ROLLBACK`)
+	}
+	return err
 }
 
 // apart carries out do in a savepoint. failure is do's error, after which
