@@ -97,7 +97,7 @@ func TestAnUpgradeKeepsACopyOfTheFileAsItWas(t *testing.T) {
 	var moods, versions int
 	err = d.readers.QueryRowContext(t.Context(), `SELECT (SELECT count(mood) FROM runs), (SELECT max(version) FROM schema_versions)`).
 		Scan(&moods, &versions)
-	if err != nil || versions != 2 {
+	if err != nil || versions != 3 {
 		t.Errorf("version %d, %v", versions, err)
 	}
 	if _, err := d.Load(t.Context(), "whole"); err != nil {
@@ -120,7 +120,7 @@ func TestAnUpgradeKeepsACopyOfTheFileAsItWas(t *testing.T) {
 func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 	path := fixture(t)
 	_, err := upgrade(t, path, withNext(t, `CREATE TABLE moods (mood TEXT); INSERT INTO nowhere VALUES (1)`), &bytes.Buffer{})
-	if err == nil || !strings.Contains(err.Error(), "migration 2, more") {
+	if err == nil || !strings.Contains(err.Error(), "migration 3, more") {
 		t.Fatalf("err = %v", err)
 	}
 	d := openFile(t, path)
@@ -142,7 +142,14 @@ func TestACopyThatCannotBeMadeStopsTheUpgrade(t *testing.T) {
 	if _, err := upgrade(t, path, withNext(t, `CREATE TABLE moods (mood TEXT)`), &bytes.Buffer{}); err == nil {
 		t.Fatal("it was upgraded without a copy")
 	}
-	openFile(t, path)
+	if err := os.RemoveAll(path + ".v1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range tablesOf(t, openFile(t, path)) {
+		if strings.Contains(table, "mood") {
+			t.Errorf("it was upgraded without a copy: %s", table)
+		}
+	}
 }
 
 func TestMigrationsAreNumberedWithoutGaps(t *testing.T) {

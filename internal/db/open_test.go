@@ -5,7 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -313,12 +315,18 @@ func readFile(t *testing.T, path string) []byte {
 // withNext are the migrations and one more.
 func withNext(t *testing.T, statement string) fstest.MapFS {
 	t.Helper()
-	first, err := migrations.ReadFile("migrations/0001_the_log.sql")
+	all, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return fstest.MapFS{
-		"migrations/0001_the_log.sql": {Data: first},
-		"migrations/0002_more.sql":    {Data: []byte(statement)},
+	files := fstest.MapFS{}
+	for _, name := range all {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: text}
 	}
+	files[fmt.Sprintf("migrations/%04d_more.sql", len(all)+1)] = &fstest.MapFile{Data: []byte(statement)}
+	return files
 }

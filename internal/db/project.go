@@ -27,10 +27,7 @@ func (s *session) project(b Batch) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := s.saveVersions(run, b.Events); err != nil {
-		return 0, err
-	}
-	return run, s.saveSteps(run, b, before)
+	return run, s.saveVersions(run, b.Events)
 }
 
 // createRun makes the row of a new run, with what never changes.
@@ -113,76 +110,6 @@ func versionIn(p plan.Payload) (plan.Version, bool) {
 		return p.Version, true
 	}
 	return plan.Version{}, false
-}
-
-// saveSteps writes the rows of the steps that the batch changed. A new plan
-// drops those of the steps that it has no more.
-func (s *session) saveSteps(run int64, b Batch, before int64) error {
-	if slices.ContainsFunc(b.Events, func(e plan.Event) bool { _, ok := versionIn(e.Data); return ok }) {
-		ids, err := json.Marshal(b.Run.Plan().IDs())
-		if err != nil {
-			return err
-		}
-		if _, err := s.exec(`DELETE FROM steps WHERE run = ?1 AND step NOT IN (SELECT value FROM json_each(?2))`, run, string(ids)); err != nil {
-			return err
-		}
-	}
-	results := resultsIn(b.Events)
-	for i := range b.Run.Steps {
-		st := &b.Run.Steps[i]
-		if st.ChangedSeq <= before {
-			continue
-		}
-		if err := s.saveStep(run, i, st, results[st.ID]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// resultsIn returns the number of the event that has a step's result, by step.
-func resultsIn(events []plan.Event) map[string]int64 {
-	at := map[string]int64{}
-	for _, e := range events {
-		switch p := e.Data.(type) {
-		case plan.StepSucceeded:
-			at[p.Step] = e.Seq
-		case plan.StepInvalid:
-			at[p.Step] = e.Seq
-		}
-	}
-	return at
-}
-
-// saveStep writes a step's row. Where the batch has no result the row keeps
-// the one it names, as long as the step's status is one that has a result.
-func (s *session) saveStep(run int64, position int, st *plan.StepState, result int64) error {
-	has := st.Status == plan.StepStatusSucceeded || st.Status == plan.StepStatusInvalid
-	var resultSeq, code any
-	if has && result > 0 {
-		resultSeq = result
-	}
-	if st.Error != nil {
-		code = string(st.Error.Code)
-	}
-	u := st.Usage
-	_, err := s.exec(`
-		INSERT INTO steps (
-			run, step, position, status, wave, attempts, cause, error_code, result_seq,
-			started_at, finished_at, tool_calls,
-			requests, input_tokens, output_tokens, cached_tokens, thinking_tokens, total_tokens, cost, changed_seq
-		) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
-		ON CONFLICT (run, step) DO UPDATE SET
-			position = ?3, status = ?4, wave = ?5, attempts = ?6, cause = ?7, error_code = ?8,
-			result_seq = CASE WHEN ?21 THEN coalesce(?9, result_seq) END,
-			started_at = ?10, finished_at = ?11, tool_calls = ?12,
-			requests = ?13, input_tokens = ?14, output_tokens = ?15, cached_tokens = ?16,
-			thinking_tokens = ?17, total_tokens = ?18, cost = ?19, changed_seq = ?20`,
-		run, st.ID, position, string(st.Status), st.Wave, st.Attempts, orNull(st.Cause), code, resultSeq,
-		millis(st.StartedAt), millis(st.FinishedAt), st.ToolCalls,
-		u.Requests, u.InputTokens, u.OutputTokens, u.CachedTokens, u.ThinkingTokens, u.TotalTokens, cost(u.CostUSD),
-		st.ChangedSeq, has)
-	return err
 }
 
 // cost is an amount as it is kept; an unknown one is NULL.

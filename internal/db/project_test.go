@@ -2,14 +2,12 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
@@ -42,46 +40,6 @@ func wantSummary(r *plan.Run) Summary {
 	return s
 }
 
-// stepRow is a step as its row says, with the result that the row points to.
-type stepRow struct {
-	ID, Status, Cause, Code string
-	Position, Wave          int
-	Attempts, ToolCalls     int
-	StartedAt, FinishedAt   time.Time
-	Usage                   plan.Usage
-	ChangedSeq              int64
-	Result                  string
-}
-
-func scanStep(rows *sql.Rows) (stepRow, error) {
-	var (
-		s                 stepRow
-		u                 usageColumns
-		started, finished sql.NullInt64
-	)
-	columns := []any{&s.ID, &s.Position, &s.Status, &s.Wave, &s.Attempts, &s.Cause, &s.Code, &s.Result, &started, &finished, &s.ToolCalls}
-	columns = append(append(columns, u.columns()...), &s.ChangedSeq)
-	err := rows.Scan(columns...)
-	s.StartedAt, s.FinishedAt, s.Usage = moment(started), moment(finished), u.usage()
-	return s, err
-}
-
-func wantSteps(r *plan.Run) []stepRow {
-	var want []stepRow
-	for i, st := range r.Steps {
-		row := stepRow{
-			ID: st.ID, Position: i, Status: string(st.Status), Wave: st.Wave, Attempts: st.Attempts, Cause: st.Cause,
-			StartedAt: st.StartedAt, FinishedAt: st.FinishedAt, ToolCalls: st.ToolCalls, Usage: st.Usage,
-			ChangedSeq: st.ChangedSeq, Result: st.Result.Text,
-		}
-		if st.Error != nil {
-			row.Code = string(st.Error.Code)
-		}
-		want = append(want, row)
-	}
-	return want
-}
-
 type failer interface {
 	Helper()
 	Fatalf(format string, args ...any)
@@ -101,21 +59,6 @@ func sameRows(t failer, d *DB, r *plan.Run) {
 	}
 	if want := wantSummary(r); !reflect.DeepEqual(page.Runs[at], want) {
 		t.Fatalf("the run's row says\n%+v\nand the state\n%+v", page.Runs[at], want)
-	}
-	steps, err := readAll(ctx, d.readers, scanStep, `
-		SELECT
-			s.step, s.position, s.status, s.wave, s.attempts, coalesce(s.cause, ''), coalesce(s.error_code, ''),
-			coalesce((SELECT data ->> '$.result' FROM events WHERE run = s.run AND seq = s.result_seq), ''),
-			s.started_at, s.finished_at, s.tool_calls,
-			s.requests, s.input_tokens, s.output_tokens, s.cached_tokens, s.thinking_tokens, s.total_tokens, s.cost, s.changed_seq
-		FROM steps AS s JOIN runs AS r ON r.n = s.run
-		WHERE r.id = ?1
-		ORDER BY s.position`, r.ID)
-	if err != nil {
-		t.Fatalf("steps: %v", err)
-	}
-	if want := wantSteps(r); !reflect.DeepEqual(steps, want) {
-		t.Fatalf("the rows of the steps say\n%+v\nand the state\n%+v", steps, want)
 	}
 	for _, v := range r.Versions {
 		if got, err := d.PlanByHash(ctx, v.Hash); err != nil || !reflect.DeepEqual(got, v.Plan) {
