@@ -122,7 +122,7 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 		}
 		return failEvents(r, shown(err)), nil
 	}
-	if shown(err).Code == plan.CodeInternal && cause == nil {
+	if shown(err).Code == plan.CodeInternal && !cancelled {
 		s.Logger.ErrorContext(ctx, "run failed", "run", l.id, "error", err)
 	}
 	err = l.update(context.WithoutCancel(ctx), end)

@@ -24,10 +24,12 @@ type engine struct {
 	side  sync.Mutex // held during a call that is not read-only
 }
 
-// Record commits the scheduler's events.
-func (e *engine) Record(ctx context.Context, events ...plan.Payload) error {
-	return e.l.record(ctx, db.Batch{}, events...)
-}
+// Record hands the scheduler's events over. Before a model is asked or a tool
+// changes anything they are committed, since that is recorded first.
+func (e *engine) Record(events ...plan.Payload) { e.l.later(db.Batch{}, events...) }
+
+// Commit returns when the scheduler's events are durable.
+func (e *engine) Commit(ctx context.Context) error { return e.l.record(ctx, db.Batch{}) }
 
 // Admit charges an attempt to the budget's steps.
 func (e *engine) Admit() error { return e.l.ledger.StartStep() }

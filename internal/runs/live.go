@@ -22,7 +22,8 @@ type live struct {
 
 	waiting struct {
 		sync.Mutex
-		changes []*change // recorded and not yet committed, in order
+		changes  []*change // recorded and not yet committed, in order
+		flushing bool      // whether a goroutine is at work on them
 	}
 	// retries are the wishes of people to try a step again while the scheduler
 	// is at work.
@@ -88,15 +89,20 @@ func (l *live) update(ctx context.Context, decide func(*plan.Run) ([]plan.Payloa
 type change struct {
 	batch    db.Batch
 	payloads []plan.Payload
+	awaited  bool // whoever recorded it learns of its outcome
 	done     bool
 	err      error
 }
 
-// record commits events together with the recorded calls of b. Records of one
-// run that come while another is being committed share the next commit: the
-// first of them to get hold of the run commits for all.
+// record commits events together with the recorded calls of b, and all that
+// was handed over before them. Records of one run that come while another is
+// being committed share the next commit: the first of them to get hold of the
+// run commits for all.
 func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload) error {
-	mine := l.later(b, payloads...)
+	mine := &change{batch: b, payloads: payloads, awaited: true}
+	l.waiting.Lock()
+	l.waiting.changes = append(l.waiting.changes, mine)
+	l.waiting.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !mine.done {
@@ -105,14 +111,32 @@ func (l *live) record(ctx context.Context, b db.Batch, payloads ...plan.Payload)
 	return mine.err
 }
 
-// later hands events over that are committed with whatever is recorded next,
-// always before it: what a step tells of on its way to its outcome.
-func (l *live) later(b db.Batch, payloads ...plan.Payload) *change {
-	c := &change{batch: b, payloads: payloads}
+// later hands events over that nobody waits for: they are committed soon, in
+// the order of their handing over and always before what is recorded after
+// them. When they cannot be, the driver is told to stop.
+func (l *live) later(b db.Batch, payloads ...plan.Payload) {
 	l.waiting.Lock()
-	l.waiting.changes = append(l.waiting.changes, c)
-	l.waiting.Unlock()
-	return c
+	defer l.waiting.Unlock()
+	l.waiting.changes = append(l.waiting.changes, &change{batch: b, payloads: payloads})
+	if l.waiting.flushing {
+		return
+	}
+	l.waiting.flushing = true
+	l.s.wg.Go(func() {
+		for l.waits() {
+			l.mu.Lock()
+			l.flush(context.Background())
+			l.mu.Unlock()
+		}
+	})
+}
+
+// waits says whether there is more to commit; when not, flushing is over.
+func (l *live) waits() bool {
+	l.waiting.Lock()
+	defer l.waiting.Unlock()
+	l.waiting.flushing = len(l.waiting.changes) > 0
+	return l.waiting.flushing
 }
 
 // errLost is what became of a change whose commit did not come back.
@@ -142,12 +166,18 @@ func (l *live) flush(ctx context.Context) {
 		if c.err = err; alone {
 			c.err = l.commit(ctx, c.batch, c.payloads)
 		}
+		if c.err != nil && !c.awaited && l.driving {
+			l.cancel(c.err)
+		}
 	}
 }
 
 // commit numbers and applies events and appends them to the log. When that
 // fails the state is read again, so that it is never ahead of the log.
 func (l *live) commit(ctx context.Context, b db.Batch, payloads []plan.Payload) error {
+	if len(payloads) == 0 {
+		return nil
+	}
 	at := l.s.Clock().UTC().Truncate(time.Millisecond)
 	if at.Before(l.run.UpdatedAt) {
 		at = l.run.UpdatedAt

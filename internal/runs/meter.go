@@ -64,7 +64,7 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 	if callErr == nil && !plausible(resp.Usage) {
 		resp.Usage = model.EstimateUsage(req, resp)
 	}
-	err = m.end(ctx, call, reserved, resp, usedBy(req, callErr))
+	err = m.end(call, reserved, resp, usedBy(req, callErr))
 	if callErr != nil {
 		return model.Response{}, callErr
 	}
@@ -111,8 +111,9 @@ func (m *meter) begin(ctx context.Context, request json.RawMessage, amount plan.
 	})
 }
 
-// end settles and records a call, also one that failed or was cancelled.
-func (m *meter) end(ctx context.Context, call plan.Call, reserved *budget.Reservation, resp model.Response, callErr error) error {
+// end settles and records a call, also one that failed or was cancelled. It is
+// committed with what comes of it, and before the next call in any case.
+func (m *meter) end(call plan.Call, reserved *budget.Reservation, resp model.Response, callErr error) error {
 	s := m.l.s
 	usage := resp.Usage
 	if callErr != nil {
@@ -137,9 +138,10 @@ func (m *meter) end(ctx context.Context, call plan.Call, reserved *budget.Reserv
 		actual.CostUSD = *usage.CostUSD
 	}
 	reserved.Settle(actual)
-	return m.l.record(context.WithoutCancel(ctx), db.Batch{Calls: []plan.Call{call}}, plan.UsageSettled{
+	m.l.later(db.Batch{Calls: []plan.Call{call}}, plan.UsageSettled{
 		Call: call.ID, Agent: m.agent, Step: m.step, Usage: usage, Error: call.Error,
 	})
+	return nil
 }
 
 // mostTokens is more than any one call can use.

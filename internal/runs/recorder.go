@@ -96,8 +96,8 @@ func (r *recorder) newCall(name string, args json.RawMessage) plan.ToolCall {
 	return c
 }
 
-// record commits a finished call. That of a tool step that only reads comes
-// with the step's outcome, which is next.
+// record records a finished call. One that changed something is committed at
+// once; another comes with what follows it.
 func (r *recorder) record(ctx context.Context, c plan.ToolCall, approval string) error {
 	c.FinishedAt = r.l.s.Clock().UTC()
 	event := plan.StepToolCalled{
@@ -105,7 +105,7 @@ func (r *recorder) record(ctx context.Context, c plan.ToolCall, approval string)
 		Error: tools.Cut(c.Error, errorLimit), Millis: c.FinishedAt.Sub(c.StartedAt).Milliseconds(), Approval: approval,
 	}
 	batch := db.Batch{ToolCalls: []plan.ToolCall{c}}
-	if r.call == nil && approval == "" {
+	if approval == "" {
 		r.l.later(batch, event)
 		return nil
 	}

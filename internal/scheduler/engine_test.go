@@ -27,9 +27,19 @@ type engine struct {
 	admit   func() error
 	execute func(ctx context.Context, t scheduler.Task) scheduler.Outcome
 	asked   []string // "step#attempt" in the order of the calls
+	refused error
 }
 
-func (e *engine) Record(_ context.Context, payloads ...plan.Payload) error {
+func (e *engine) Record(payloads ...plan.Payload) {
+	if err := e.apply(payloads...); err != nil {
+		e.refused = err
+	}
+}
+
+// Commit returns why an event that was recorded did not fit.
+func (e *engine) Commit(context.Context) error { return e.refused }
+
+func (e *engine) apply(payloads ...plan.Payload) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, p := range payloads {
@@ -130,7 +140,7 @@ func approvedRun(t testing.TB, p plan.Plan, opts ...option) *engine {
 		t.Fatal(err)
 	}
 	e := &engine{run: &plan.Run{ID: "r"}}
-	err = e.Record(t.Context(),
+	err = e.apply(
 		plan.RunCreated{Question: "q", Options: o}, plan.PlanRequested{},
 		plan.PlanProposed{Version: plan.Version{Number: 1, Plan: p, Hash: hash, Author: "planner"}},
 		plan.PlanApproved{Version: 1, Hash: hash, By: "me"}, plan.RunStarted{})

@@ -196,7 +196,7 @@ func TestResumeAtEveryEventEndsTheSame(t *testing.T) { // BEHAVIOUR 12.1
 		}
 		again.run, again.events = run, slices.Clone(first.events[:cut])
 		had := run.WithStatus(plan.StepStatusSucceeded)
-		if err := again.Record(t.Context(), plan.RunResumed{}); err != nil {
+		if err := again.apply(plan.RunResumed{}); err != nil {
 			rt.Fatal(err)
 		}
 		if err := again.start(t.Context()); err != nil {

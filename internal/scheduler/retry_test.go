@@ -140,7 +140,7 @@ func TestARoundEndsBetweenWaves(t *testing.T) { // BEHAVIOUR 7.1
 		t.Errorf("%d steps are left", n)
 	}
 	// At the limit of replans the rest runs in one go.
-	if err := e.Record(t.Context(), plan.RunContinued{Status: plan.RunStatusRunning, Reason: "test"}); err != nil {
+	if err := e.apply(plan.RunContinued{Status: plan.RunStatusRunning, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := e.start(t.Context()); err != nil || len(e.run.Waves) != 3 {

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,13 @@ var (
 
 // Engine is what the scheduler is given to do its work with.
 type Engine interface {
-	// Record commits events in order. After it returns nil they are durable.
-	Record(ctx context.Context, events ...plan.Payload) error
+	// Record takes events, to be committed together and in the order they are
+	// recorded in, soon and without waiting for it. When they cannot be, the
+	// execution's context ends with the error as its cause. Whoever does something
+	// in Execute that is seen outside of the process commits before it.
+	Record(events ...plan.Payload)
+	// Commit returns when all that was recorded is durable.
+	Commit(ctx context.Context) error
 	// Admit is asked before each attempt and does not wait; an error stops the
 	// execution, leaving what has not started pending.
 	Admit() error
@@ -81,10 +87,10 @@ func Failed(err error) Outcome {
 }
 
 // Run executes the steps of an approved run that have not ended, and returns
-// nil when every step has. It returns [ErrRoundOver] between the rounds of a run
+// nil when every step has and all events are durable. It returns [ErrRoundOver] between the rounds of a run
 // that is planned again after each, the cause of ctx when ctx ended, the
 // Stop of an outcome or the error of [Engine.Admit] when one stopped it, and
-// the error of [Engine.Record] when events could not be committed. No
+// the error of [Engine.Commit] when events could not be committed. No
 // goroutine of it outlives it.
 func Run(ctx context.Context, run *plan.Run, eng Engine) error {
 	s, err := newScheduler(run, eng)
@@ -131,8 +137,8 @@ type scheduler struct {
 	inWave  bool           // whether a wave is open
 	running int
 
-	out     []plan.Payload // decided and not yet committed
-	retried []chan error   // told once out is committed
+	out     []plan.Payload // decided and not yet recorded
+	retried []chan error   // told once out is durable
 	done    chan completion
 	stop    error // set: nothing new starts
 }
@@ -154,22 +160,16 @@ type completion struct {
 	outcome Outcome
 }
 
-// loop decides, commits, starts and waits, until nothing is left to do.
+// loop decides, records, starts and waits, until nothing is left to do.
 func (s *scheduler) loop(ctx context.Context) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	defer s.drain()
 	for {
 		starts := s.decide(ctx)
-		if err := s.commit(ctx); err != nil {
-			stop(err) // what is in flight could not be recorded either
-			return err
-		}
+		s.record(ctx)
 		for _, i := range starts {
 			s.launch(ctx, i)
 		}
 		if s.running == 0 {
-			return s.finish()
+			return s.finish(ctx)
 		}
 		s.wait(ctx)
 	}
@@ -223,19 +223,22 @@ func (s *scheduler) turnWave() {
 	s.out = append(s.out, plan.WaveStarted{Wave: s.wave, Steps: ids})
 }
 
-// commit records what was decided, and tells those who asked for it. It
-// outlives a cancelled ctx, since what happened must be told whatever ended it.
-func (s *scheduler) commit(ctx context.Context) error {
+// record hands over what was decided, and tells those who asked for it when it
+// is durable.
+func (s *scheduler) record(ctx context.Context) {
 	if len(s.out) == 0 {
-		return nil
+		return
 	}
-	events, asked := s.out, s.retried
-	s.out, s.retried = nil, nil
-	err := s.eng.Record(context.WithoutCancel(ctx), events...)
-	for _, done := range asked {
+	s.eng.Record(s.out...)
+	s.out = nil
+	if len(s.retried) == 0 {
+		return
+	}
+	err := s.eng.Commit(context.WithoutCancel(ctx))
+	for _, done := range s.retried {
 		done <- err
 	}
-	return err
+	s.retried = nil
 }
 
 // launch starts an attempt. Whatever the engine does, one completion follows.
@@ -283,17 +286,13 @@ func (s *scheduler) wait(ctx context.Context) {
 	}
 }
 
-// drain waits for what is still in flight when an execution ends early.
-func (s *scheduler) drain() {
-	for ; s.running > 0; s.running-- {
-		<-s.done
-	}
-}
-
 // finish says how the execution ended, when nothing is in flight.
-func (s *scheduler) finish() error {
-	if s.stop != nil {
-		return s.stop
+func (s *scheduler) finish(ctx context.Context) error {
+	if err := s.eng.Commit(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	if stop := cmp.Or(s.stop, context.Cause(ctx)); stop != nil {
+		return stop
 	}
 	for i := range s.steps {
 		if !s.steps[i].status.Ended() {

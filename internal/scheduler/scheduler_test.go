@@ -328,30 +328,48 @@ func TestPanicFailsTheStepOnly(t *testing.T) { // BEHAVIOUR 4.3
 	}
 }
 
-// failingRecord cannot commit anything from the nth time on.
-type failingRecord struct {
+// full is an engine whose disk is full from the nth record on.
+type full struct {
 	*engine
 	left int
+	stop context.CancelCauseFunc
+	lost bool
 }
 
 var errDisk = errors.New("disk full")
 
-func (f *failingRecord) Record(ctx context.Context, p ...plan.Payload) error {
+func (f *full) Record(p ...plan.Payload) {
 	if f.left == 0 {
-		return errDisk
+		f.lost = true
+		f.stop(errDisk)
+		return
 	}
 	f.left--
-	return f.engine.Record(ctx, p...)
+	f.engine.Record(p...)
 }
 
-func TestNothingStartsThatIsNotCommitted(t *testing.T) { // DESIGN: decide, commit, then act
+func (f *full) Commit(ctx context.Context) error {
+	if f.lost {
+		return errDisk
+	}
+	return f.engine.Commit(ctx)
+}
+
+func TestNothingMoreStartsOnceACommitFailed(t *testing.T) { // BEHAVIOUR 12.1
 	for n := range 3 {
+		ctx, stop := context.WithCancelCause(t.Context())
 		e := approvedRun(t, steps("a", "b: a", "c: b"))
-		f := &failingRecord{engine: e, left: n}
-		if err := scheduler.Run(t.Context(), e.snapshot(), f); !errors.Is(err, errDisk) {
+		e.execute = func(ctx context.Context, task scheduler.Task) scheduler.Outcome {
+			if ctx.Err() != nil { // as whoever commits before it acts
+				return scheduler.Failed(ctx.Err())
+			}
+			return succeeded(task.Step.ID)
+		}
+		f := &full{engine: e, left: n, stop: stop}
+		if err := scheduler.Run(ctx, e.snapshot(), f); !errors.Is(err, errDisk) {
 			t.Fatalf("err = %v", err)
 		}
-		if len(e.asked) != n {
+		if len(e.asked) != n+1 || len(e.run.WithStatus(plan.StepStatusSucceeded)) > n {
 			t.Errorf("after %d commits %d steps had started: %v", n, len(e.asked), e.asked)
 		}
 	}
