@@ -11,10 +11,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"planwave/internal/agent"
 	"planwave/internal/db"
 	"planwave/internal/handlers"
 	"planwave/internal/model"
 	"planwave/internal/model/demo"
+	"planwave/internal/planner"
+	"planwave/internal/prompt"
 	"planwave/internal/runs"
 	"planwave/internal/tools"
 )
@@ -43,6 +46,10 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the tools: %w", err)
 	}
+	prompts, err := loadPrompts(c.Prompts)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; is another Planwave running? Choose another address with -addr", c.Addr, err)
@@ -53,7 +60,7 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	}
 	a := &app{listener: listener, store: store, models: registry, quit: make(chan struct{}), demoOnly: registry.DemoOnly()}
 	a.runs = runs.New(runs.Config{
-		Store: store, Models: registry, Tools: set, CostLimit: c.CostLimit,
+		Store: store, Models: registry, Tools: set, CostLimit: c.CostLimit, Prompts: prompts,
 		Clock: time.Now, NewID: newID, Logger: logger,
 	})
 	a.server = &http.Server{
@@ -66,6 +73,19 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelDebug),
 	}
 	return a, nil
+}
+
+// loadPrompts returns the prompts with those of the folder, if one is set, and
+// tries each.
+func loadPrompts(folder string) (*prompt.Set, error) {
+	if folder == "" {
+		return nil, nil
+	}
+	set, err := prompt.Load(folder)
+	if err != nil {
+		return nil, err
+	}
+	return set, errors.Join(planner.CheckPrompt(set), agent.CheckPrompts(set))
 }
 
 // newID returns a UUID of version 7: ids sort by the time they were made.

@@ -28,6 +28,7 @@ type config struct {
 	CostLimit     *plan.USD
 	CallTimeout   time.Duration
 	InFlight      int
+	Prompts       string
 	Auth          string
 	LogLevel      slog.Level
 	costLimit     string
@@ -57,6 +58,7 @@ func (c *config) list() []setting {
 		{flag: "cost-limit", env: "PLANWAVE_COST_LIMIT", into: &c.costLimit, help: "default cost_usd of a run's budget, in dollars (default: none)"},
 		{flag: "call-timeout", env: "PLANWAVE_CALL_TIMEOUT", preset: "120s", into: &c.callTimeout, help: "one model call at most"},
 		{flag: "in-flight", env: "PLANWAVE_IN_FLIGHT", preset: strconv.Itoa(model.DefaultInFlight), into: &c.inFlight, help: "model calls to one provider at the same time, at most"},
+		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
 		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
 		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
 	}

@@ -8,6 +8,7 @@ import (
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/prompt"
 	"planwave/internal/tools"
 )
 
@@ -27,6 +28,7 @@ type Executor struct {
 	Tools           ToolCaller
 	MaxTurns        int // 0 means [DefaultTurns]
 	MaxOutputTokens int
+	Prompts         *prompt.Set // nil has those that are built in
 	// ResultLimit is how much of a result, in characters, the model is shown;
 	// 0 means [tools.ResultLimit].
 	ResultLimit int
@@ -120,16 +122,11 @@ func (e *Executor) limit() int {
 
 func (e *Executor) request(t Task) (model.Request, error) {
 	infos := e.Tools.List()
-	values := struct {
-		Tools    bool
-		Contract bool
-		Required string
-		Checks   []string
-	}{Tools: len(infos) > 0}
+	values := executorValues{Tools: len(infos) > 0}
 	if c := t.Step.Contract; c != nil {
 		values.Contract, values.Required, values.Checks = true, strings.Join(c.Required, ", "), c.Checks
 	}
-	system, err := prompt("executor", values)
+	system, err := e.Prompts.Fill(prompt.Executor, values)
 	if err != nil {
 		return model.Request{}, err
 	}

@@ -1,26 +1,30 @@
 package agent
 
 import (
-	"embed"
 	"fmt"
 	"strings"
-	"text/template"
+
+	"planwave/internal/prompt"
 )
 
-//go:embed prompts/*.txt
-var promptFiles embed.FS
+// executorValues are what the prompt of an executor is filled in with.
+type executorValues struct {
+	Tools    bool
+	Contract bool
+	Required string
+	Checks   []string
+}
 
-// prompt fills in one of the embedded prompts.
-func prompt(name string, values any) (string, error) {
-	t, err := template.ParseFS(promptFiles, "prompts/"+name+".txt")
-	if err != nil {
-		return "", fmt.Errorf("read the prompt %s: %w", name, err)
+// CheckPrompts says whether a set's prompts of the executor and the
+// synthesizer can be filled in.
+func CheckPrompts(set *prompt.Set) error {
+	for _, v := range []executorValues{{}, {Tools: true, Contract: true, Required: "x", Checks: []string{"x > 0"}}} {
+		if _, err := set.Fill(prompt.Executor, v); err != nil {
+			return err
+		}
 	}
-	var out strings.Builder
-	if err := t.Execute(&out, values); err != nil {
-		return "", fmt.Errorf("fill in the prompt %s: %w", name, err)
-	}
-	return strings.TrimSpace(out.String()), nil
+	_, err := set.Fill(prompt.Synthesizer, SynthesisInput{Instructions: "x"})
+	return err
 }
 
 // block writes a text between tags. What is inside is data, so it cannot close

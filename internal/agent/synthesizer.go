@@ -8,6 +8,7 @@ import (
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/prompt"
 	"planwave/internal/tools"
 )
 
@@ -65,6 +66,7 @@ type Synthesizer struct {
 	Model           model.Model
 	ModelName       string // after the provider
 	MaxOutputTokens int
+	Prompts         *prompt.Set // nil has those that are built in
 }
 
 // answerSchema is the form of an answer.
@@ -106,7 +108,7 @@ func (s *Synthesizer) Write(ctx context.Context, in SynthesisInput) (plan.Answer
 }
 
 func (s *Synthesizer) request(in SynthesisInput) (model.Request, error) {
-	system, err := prompt("synthesizer", in)
+	system, err := s.Prompts.Fill(prompt.Synthesizer, in)
 	if err != nil {
 		return model.Request{}, err
 	}

@@ -29,7 +29,7 @@ var mayImport = []struct {
 	{"cmd/web", []string{
 		"internal/handlers", "internal/runs", "internal/planner", "internal/scheduler", "internal/agent", "internal/model",
 		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/tools", "internal/budget",
-		"internal/db", "internal/layout", "internal/plan", "web/templates", "web/static",
+		"internal/db", "internal/layout", "internal/prompt", "internal/plan", "web/templates", "web/static",
 	}},
 	{"web/gallery", []string{"web/templates", "web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"internal/handlers", []string{
@@ -41,12 +41,12 @@ var mayImport = []struct {
 	{"web/static", nil},
 	{"internal/runs", []string{
 		"internal/planner", "internal/scheduler", "internal/agent", "internal/contract", "internal/model", "internal/tools",
-		"internal/budget", "internal/db", "internal/plan",
+		"internal/budget", "internal/db", "internal/prompt", "internal/plan",
 	}},
-	{"internal/planner", []string{"internal/model", "internal/tools", "internal/looseread", "internal/plan"}},
+	{"internal/planner", []string{"internal/model", "internal/tools", "internal/looseread", "internal/prompt", "internal/plan"}},
 	{"internal/scheduler", []string{"internal/plan"}},
 	{"internal/agent", []string{
-		"internal/contract", "internal/model", "internal/tools", "internal/looseread", "internal/plan",
+		"internal/contract", "internal/model", "internal/tools", "internal/looseread", "internal/prompt", "internal/plan",
 	}},
 	{"internal/contract", []string{"internal/plan"}},
 	{"internal/model/demo", []string{"internal/model", "internal/tools", "internal/plan"}},
@@ -59,6 +59,7 @@ var mayImport = []struct {
 	{"internal/db", []string{"internal/plan"}},
 	{"internal/layout", []string{"internal/plan"}},
 	{"internal/looseread", nil},
+	{"internal/prompt", nil},
 	{"internal/plan", nil},
 	{"internal/house", nil},
 }

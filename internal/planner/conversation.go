@@ -1,23 +1,19 @@
 package planner
 
 import (
-	"embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"text/template"
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/prompt"
 )
-
-//go:embed prompts/*.txt
-var promptFiles embed.FS
 
 // conversation builds the messages so far.
 func (p *Planner) conversation(req Request) (model.Request, error) {
-	system, err := systemPrompt(req)
+	system, err := systemPrompt(p.Prompts, req)
 	if err != nil {
 		return model.Request{}, err
 	}
@@ -188,20 +184,21 @@ func quoted(ids []string) string {
 	return "[" + strings.Join(out, ", ") + "]"
 }
 
-func systemPrompt(req Request) (string, error) {
-	t, err := template.ParseFS(promptFiles, "prompts/planner.txt")
-	if err != nil {
-		return "", fmt.Errorf("read the planner's prompt: %w", err)
-	}
-	var b strings.Builder
-	err = t.Execute(&b, struct {
+func systemPrompt(set *prompt.Set, req Request) (string, error) {
+	return set.Fill(prompt.Planner, struct {
 		Request
 		MaxSteps, Rounds int
 	}{req, maxSteps(req.Rules), plan.MaxRounds})
-	if err != nil {
-		return "", fmt.Errorf("fill in the planner's prompt: %w", err)
+}
+
+// CheckPrompt says whether a set's prompt of the planner can be filled in.
+func CheckPrompt(set *prompt.Set) error {
+	for _, req := range []Request{{}, {Replan: true, Rules: plan.Rules{Round: true}, Tools: []Tool{{}}, Instructions: "x"}} {
+		if _, err := systemPrompt(set, req); err != nil {
+			return err
+		}
 	}
-	return strings.TrimSpace(b.String()), nil
+	return nil
 }
 
 func maxSteps(r plan.Rules) int {

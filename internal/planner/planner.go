@@ -12,6 +12,7 @@ import (
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/prompt"
 )
 
 // DefaultCorrections is how often an invalid plan is sent back.
@@ -23,6 +24,7 @@ type Planner struct {
 	ModelName       string // after the provider
 	MaxCorrections  int    // 0 means [DefaultCorrections], less than 0 none
 	MaxOutputTokens int
+	Prompts         *prompt.Set // nil has those that are built in
 }
 
 // Tool is a tool that the executors have, as the planner is told of it.

@@ -168,6 +168,7 @@ type cancelledBy struct {
 
 func (cancelledBy) Error() string   { return "cancelled by a person" }
 func (cancelledBy) Is(e error) bool { return e == scheduler.ErrCancelled }
+
 // shown turns any error of a driver into one that people can be shown.
 func shown(err error) *plan.Error {
 	if e, ok := errors.AsType[*plan.Error](err); ok {

@@ -12,6 +12,7 @@ import (
 	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/prompt"
 	"planwave/internal/scheduler"
 	"planwave/internal/tools"
 )
@@ -54,9 +55,11 @@ type Config struct {
 	Tools  *tools.Registry
 	// CostLimit is the default cost limit of a run; nil is none.
 	CostLimit *plan.USD
-	Clock     func() time.Time
-	NewID     func() string
-	Logger    *slog.Logger
+	// Prompts are what agents are told; nil has those that are built in.
+	Prompts *prompt.Set
+	Clock   func() time.Time
+	NewID   func() string
+	Logger  *slog.Logger
 }
 
 // Service carries runs from question to answer. A run goes on whether anyone
