@@ -41,8 +41,8 @@ func (s *session) createRun(r *plan.Run) error {
 			id, question, strategy, owner, models, created_at,
 			recorded, seq, status, updated_at, version, corrections, steps, succeeded,
 			requests, input_tokens, output_tokens, cached_tokens, thinking_tokens, total_tokens
-		) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, '', ?6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
-		r.ID, plan.Short(r.Question, mostListedQuestion), string(r.Options.Strategy), r.By, string(models), r.CreatedAt.UnixMilli())
+		) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, '', ?6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+		r.ID, plan.Short(r.Question, mostListedQuestion), string(r.Options.Strategy), r.By, string(models), r.CreatedAt.UnixMilli(), r.Recorded)
 	if taken(err) {
 		return ErrConflict
 	}

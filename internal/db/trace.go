@@ -27,7 +27,7 @@ func (d *DB) Trace(ctx context.Context, runID string) ([]plan.Call, error) {
 		})
 	}
 	slices.SortStableFunc(calls, func(a, b plan.Call) int {
-		return cmp.Or(a.StartedAt.Compare(b.StartedAt))
+		return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.ID, b.ID)) // ids grow with time
 	})
 	return calls, nil
 }

@@ -37,14 +37,8 @@ func (s *session) saveCall(run int64, c *plan.Call) error {
 	if c.Error != nil {
 		code, message = string(c.Error.Code), c.Error.Message
 	}
-	var known bool
-	if err := s.row(`SELECT EXISTS (SELECT 1 FROM calls WHERE run = ?1 AND id = ?2)`, run, c.ID).Scan(&known); err != nil {
+	if err := s.saveText(run, c.ID, kindRequest, string(c.Request)); err != nil {
 		return err
-	}
-	if !known {
-		if err := s.saveText(run, c.ID, kindRequest, string(c.Request)); err != nil {
-			return err
-		}
 	}
 	u := c.Usage
 	_, err := s.exec(`
@@ -93,7 +87,8 @@ func (s *session) saveToolCall(run int64, t *plan.ToolCall) error {
 	return s.saveText(run, t.ID, kindResult, t.Result)
 }
 
-// saveText keeps a big text. An empty one is not kept.
+// saveText keeps a big text. An empty one is not kept, and a request never
+// changes.
 func (s *session) saveText(run int64, owner string, k kind, body string) error {
 	if body == "" {
 		return nil
@@ -102,7 +97,8 @@ func (s *session) saveText(run int64, owner string, k kind, body string) error {
 		INSERT INTO texts (run, owner, kind, body)
 		VALUES (?1, ?2, ?3, ?4)
 		ON CONFLICT (run, owner, kind) DO UPDATE SET
-			body = excluded.body`,
+			body = excluded.body
+		WHERE kind <> 'request'`,
 		run, owner, string(k), body)
 	return err
 }

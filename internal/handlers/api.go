@@ -37,6 +37,10 @@ func (s *server) api(g *echo.Group) {
 	g.POST("/runs/:id/fork", a.forkRun, s.idempotent)
 	g.POST("/runs/:id/approvals/:approval", a.decideCall, s.idempotent)
 
+	g.POST("/runs/:id/replay", a.replayRun, s.idempotent)
+	g.GET("/runs/:id/export", a.exportRun)
+	g.POST("/runs/import", a.importRun, s.idempotent)
+
 	g.GET("/runs/:id/versions", a.listVersions)
 	g.PUT("/runs/:id/plan", a.editPlan)
 	g.POST("/runs/:id/plan/revise", a.revisePlan, s.idempotent)

@@ -132,7 +132,7 @@ func newRunDoc(r *plan.Run) runDoc {
 	d := runDoc{
 		ID: r.ID, Question: r.Question, Status: r.Status,
 		Strategy: r.Options.Strategy, Schedule: r.Options.Schedule, Approval: r.Options.Approval,
-		CreatedAt: stamp(r.CreatedAt), StartedAt: stamp(r.StartedAt), FinishedAt: stamp(r.FinishedAt), ForkedFrom: orNull(r.ForkedFrom),
+		CreatedAt: stamp(r.CreatedAt), StartedAt: stamp(r.StartedAt), FinishedAt: stamp(r.FinishedAt), ForkedFrom: orNull(r.ForkedFrom), Recorded: r.Recorded,
 		Plan: newPlanDoc(r), Steps: make(map[string]stepState, len(r.Steps)),
 		Waves: make([][]string, len(r.Waves)), Failed: r.Failed(), Skipped: r.Skipped(),
 		Corrections: r.Corrections(), Replans: r.Replans, Answer: newAnswerDoc(r.Answer), Usage: known(r.Usage), Budget: r.Options.Budget,

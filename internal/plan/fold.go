@@ -51,7 +51,7 @@ func (r *Run) fold(e Event) {
 	switch p := e.Data.(type) {
 	case RunCreated:
 		r.Question, r.Options, r.By, r.CreatedAt = p.Question, p.Options, p.By, e.At
-		r.ForkedFrom = p.ForkedFrom
+		r.ForkedFrom, r.Recorded = p.ForkedFrom, p.Recorded
 		r.AgentUsage, r.Open = map[Role]Usage{}, map[string]UsageReserved{}
 		zero := USD(0)
 		r.Usage.CostUSD = &zero

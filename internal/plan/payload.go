@@ -12,6 +12,9 @@ type RunCreated struct {
 	By       string  `json:"by,omitempty"`
 	// ForkedFrom is the run whose results this one takes over.
 	ForkedFrom string `json:"forked_from,omitempty"`
+	// Recorded marks a run that was not run here but comes from a recording:
+	// shipped with the program, imported or replayed.
+	Recorded bool `json:"recorded,omitempty"`
 }
 
 // PlanRequested says that the planner is asked for a plan.

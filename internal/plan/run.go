@@ -18,6 +18,8 @@ type Run struct {
 	Status   RunStatus
 	// ForkedFrom is the run that this one took results over from.
 	ForkedFrom string
+	// Recorded says that the run comes from a recording.
+	Recorded bool
 
 	CreatedAt  time.Time
 	StartedAt  time.Time // zero before approval

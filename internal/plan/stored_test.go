@@ -59,7 +59,7 @@ func gained() map[plan.EventType]string {
 	return map[plan.EventType]string{
 		"run.created": `{"question":"Which?","options":{"strategy":"plan","approval":"manual","schedule":"waves","max_steps":6,"max_parallel":5,` +
 			`"replan":{"when":"never","max":3,"approval":"same"},"budget":{"requests":40,"tokens":200000,"cost_usd":0.5,"steps":null},` +
-			`"models":null,"tools":null},"forked_from":"r0"}`,
+			`"models":null,"tools":null},"forked_from":"r0","recorded":true}`,
 		"plan.proposed":    `{"version":2,"plan":{"steps":[{"id":"s1","instruction":"x","depends_on":[]}]},"hash":"sha256:2","author":"planner","kept":["s1"]}`,
 		"step.tool_called": `{"step":"s1","attempt":1,"id":"t1","tool":"send_mail","arguments":{},"duration_ms":7,"approval":"p1"}`,
 		"step.succeeded":   `{"step":"s1","attempt":0,"from":"r0","result":"39,000"}`,

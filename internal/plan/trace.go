@@ -7,34 +7,34 @@ import (
 
 // Call is one model request as it was sent and answered: the unit of a trace.
 type Call struct {
-	ID      string
-	Agent   Role
-	Step    string // empty outside a step
-	Attempt int    // of the step, from 1; of the agent outside a step
-	Model   string // provider:model
+	ID      string `json:"id"`
+	Agent   Role   `json:"agent"`
+	Step    string `json:"step,omitempty"` // empty outside a step
+	Attempt int    `json:"attempt"`        // of the step, from 1; of the agent outside a step
+	Model   string `json:"model"`          // provider:model
 	// Request and Response are the recorded JSON of both sides, without keys.
-	Request    json.RawMessage
-	Response   json.RawMessage
-	ToolCalls  []ToolCall
-	Usage      Usage
-	Error      *Fault
-	StartedAt  time.Time
-	FinishedAt time.Time // zero while the call is in flight
+	Request    json.RawMessage `json:"request,omitempty"`
+	Response   json.RawMessage `json:"response,omitempty"`
+	ToolCalls  []ToolCall      `json:"tool_calls,omitempty"`
+	Usage      Usage           `json:"usage"`
+	Error      *Fault          `json:"error,omitempty"`
+	StartedAt  time.Time       `json:"started_at"`
+	FinishedAt time.Time       `json:"finished_at"` // zero while the call is in flight
 }
 
 // ToolCall is one use of a tool, by an agent or by a tool step.
 type ToolCall struct {
-	ID string
+	ID string `json:"id"`
 	// CallID is the model call that asked for it; empty for a tool step.
-	CallID    string
-	Step      string
-	Attempt   int
-	Tool      string
-	Arguments json.RawMessage
+	CallID    string          `json:"call,omitempty"`
+	Step      string          `json:"step"`
+	Attempt   int             `json:"attempt"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments"`
 	// Result is kept whole, whatever was cut for the model.
-	Result     string
-	Data       json.RawMessage // the structured result, if there is one
-	Error      string
-	StartedAt  time.Time
-	FinishedAt time.Time
+	Result     string          `json:"result"`
+	Data       json.RawMessage `json:"data,omitempty"` // the structured result, if there is one
+	Error      string          `json:"error,omitempty"`
+	StartedAt  time.Time       `json:"started_at"`
+	FinishedAt time.Time       `json:"finished_at"`
 }

@@ -132,6 +132,7 @@ func (m *meter) end(call plan.Call, reserved *budget.Reservation, resp model.Res
 	}
 	usage.Requests = 1
 	usage.CostUSD = s.Models.Cost(m.name, usage)
+	call.Request = nil // it is written already
 	call.Usage, call.FinishedAt = usage, s.Clock().UTC()
 	actual := plan.Amount{Requests: 1, Tokens: usage.TotalTokens}
 	if usage.CostUSD != nil {

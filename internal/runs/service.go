@@ -28,6 +28,8 @@ type Log interface {
 	Append(ctx context.Context, b db.Batch) error
 	Load(ctx context.Context, runID string) (*plan.Run, error)
 	Unfinished(ctx context.Context) ([]string, error)
+	// Events returns at most limit events of a run after the numbered one.
+	Events(ctx context.Context, runID string, after int64, limit int) ([]plan.Event, error)
 }
 
 // Traces tells what models were asked before.
