@@ -1,0 +1,43 @@
+package handlers
+
+import (
+	"net/url"
+	"strconv"
+
+	"planwave/internal/plan"
+	"planwave/web/templates"
+)
+
+func (v view) actions() templates.RunActionsProps {
+	a := templates.RunActionsProps{OOB: v.oob}
+	version, _ := v.run.Version()
+	if v.run.Approvable() {
+		a.ApproveURL, a.Version = v.url()+"/approve", version.Number
+	}
+	if v.run.Editable() {
+		a.EditURL, a.ReviseURL = v.url()+"?edit=1", v.url()+"/revise"
+	}
+	if v.run.Cancelable() {
+		a.CancelURL = v.url() + "/cancel"
+	}
+	if v.run.Status.Ended() {
+		a.AgainURL = v.againURL()
+	}
+	return a
+}
+
+// againURL is the home page with this question and what was chosen for it.
+func (v view) againURL() string {
+	o, d := v.run.Options, plan.DefaultOptions()
+	q := url.Values{"q": {v.run.Question}}
+	if o.Approval != d.Approval {
+		q.Set("approval", string(o.Approval))
+	}
+	if o.Schedule != d.Schedule {
+		q.Set("schedule", string(o.Schedule))
+	}
+	if o.MaxSteps != d.MaxSteps {
+		q.Set("max_steps", strconv.Itoa(o.MaxSteps))
+	}
+	return "/?" + q.Encode()
+}
