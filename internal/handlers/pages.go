@@ -32,6 +32,11 @@ func (s *server) pages(e *echo.Echo) {
 	e.POST("/runs/:id/cancel", s.cancel)
 	e.POST("/runs/:id/plan", s.savePlan)
 	e.POST("/runs/:id/draft", s.draft)
+	e.POST("/runs/:id/retry", s.retry)
+	e.POST("/runs/:id/fork", s.fork, s.submittedOnce)
+	e.POST("/runs/:id/continue", s.goOn)
+	e.POST("/runs/:id/answer", s.answerAgain)
+	e.POST("/runs/:id/decide", s.decide)
 }
 
 // show renders a component whole before the status is sent, so that an error

@@ -65,12 +65,16 @@ func (s *server) savePlan(c echo.Context) error {
 func (s *server) saveDraft(c echo.Context, v view, d draft, approve bool) error {
 	ctx := c.Request().Context()
 	run, err := s.Runs.Edit(ctx, v.run.ID, d.Base, d.Plan, by(c))
-	if err == nil && approve {
-		version, _ := run.Version()
-		run, err = s.Runs.Approve(ctx, v.run.ID, version.Number, by(c))
+	if err == nil {
+		// What follows is about what is saved now.
+		saved, _ := run.Version()
+		v.run, d.Base = run, saved.Number
+		if approve {
+			_, err = s.Runs.Approve(ctx, run.ID, saved.Number, by(c))
+		}
 	}
 	if err == nil {
-		return c.Redirect(http.StatusSeeOther, runURL(run.ID))
+		return toRun(c, v.run.ID, "")
 	}
 	e := plan.AsError(err)
 	switch e.Code {

@@ -93,7 +93,8 @@ func (s *server) rowsOf(list []db.Summary) []templates.RunRow {
 func (s *server) defaultForm() templates.AskProps {
 	o := s.Runs.Defaults()
 	form := templates.AskProps{
-		Nonce: s.NewID(), Approval: string(o.Approval), Schedule: string(o.Schedule),
+		Nonce: s.NewID(), Strategy: string(o.Strategy), Replan: o.Replan.When, MaxReplans: strconv.Itoa(o.Replan.Max), ReplanApproval: o.Replan.Approval,
+		Approval: string(o.Approval), Schedule: string(o.Schedule),
 		MaxSteps: strconv.Itoa(o.MaxSteps), MaxParallel: strconv.Itoa(o.MaxParallel),
 		Requests: strconv.Itoa(*o.Budget.Requests), Tokens: strconv.Itoa(*o.Budget.Tokens),
 		Model: s.Models.Default(plan.RolePlanner), Models: s.Models.Names(),
@@ -110,6 +111,7 @@ func (s *server) defaultForm() templates.AskProps {
 // optionFields are the form's options by the names of their fields.
 func optionFields(f *templates.AskProps) map[string]*string {
 	return map[string]*string{
+		"strategy": &f.Strategy, "replan": &f.Replan, "max_replans": &f.MaxReplans, "replan_approval": &f.ReplanApproval,
 		"approval": &f.Approval, "schedule": &f.Schedule, "max_steps": &f.MaxSteps, "max_parallel": &f.MaxParallel,
 		"requests": &f.Requests, "tokens": &f.Tokens, "cost": &f.Cost, "model": &f.Model,
 	}
@@ -165,6 +167,8 @@ func askOf(f templates.AskProps, by string) (runs.Ask, []templates.FieldProblem)
 		return *n
 	}
 	o := plan.DefaultOptions()
+	o.Strategy = plan.Strategy(f.Strategy)
+	o.Replan = plan.ReplanPolicy{When: f.Replan, Max: or0(whole("max_replans", f.MaxReplans)), Approval: f.ReplanApproval}
 	o.Approval, o.Schedule = plan.Approval(f.Approval), plan.Schedule(f.Schedule)
 	o.MaxSteps, o.MaxParallel = or0(whole("max_steps", f.MaxSteps)), or0(whole("max_parallel", f.MaxParallel))
 	o.Budget = plan.Budget{Requests: whole("requests", f.Requests), Tokens: whole("tokens", f.Tokens)}
@@ -189,13 +193,20 @@ func fieldProblems(e *plan.Error) []templates.FieldProblem {
 	var out []templates.FieldProblem
 	for _, v := range e.Violations {
 		field := strings.TrimPrefix(v.Field, "budget.")
-		if field == "cost_usd" {
+		switch field {
+		case "cost_usd":
 			field = "cost"
+		case "replan.when":
+			field = "replan"
+		case "replan.max":
+			field = "max_replans"
+		case "replan.approval":
+			field = "replan_approval"
 		}
 		if strings.HasPrefix(field, "models") {
 			field = "model"
 		}
-		p := templates.FieldProblem{Field: field, Message: v.Message}
+		p := templates.FieldProblem{Field: field, Message: strings.ReplaceAll(v.Message, "null for no limit", "nothing for no limit")}
 		if !slices.ContainsFunc(out, func(have templates.FieldProblem) bool { return have.Field == p.Field }) {
 			out = append(out, p)
 		}

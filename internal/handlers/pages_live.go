@@ -36,7 +36,11 @@ func (s *server) live(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		now := view{run: run, step: v.step, now: s.Clock(), oob: true}
+		now, err := s.newView(ctx, run, v.step)
+		if err != nil {
+			return err
+		}
+		now.oob = true
 		patch, err := s.patch(ctx, now, events)
 		if err != nil {
 			return err
@@ -52,18 +56,14 @@ func (s *server) live(c echo.Context) error {
 
 // patch renders the fragments that events have changed.
 func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string, error) {
-	steps, kinds := touched(events), map[plan.EventType]bool{}
-	for _, e := range events {
-		kinds[e.Type()] = true
+	parts := []templ.Component{
+		templates.RunHead(v.head()), templates.RunActions(v.actions()), templates.RunNotice(s.noticeOf(ctx, v)), templates.Approvals(s.approvalsOf(v)),
 	}
-	planned := kinds[plan.EventPlanProposed] || kinds[plan.EventPlanEdited] || kinds[plan.EventRunCreated] || kinds[plan.EventPlanRequested]
-	all := planned || kinds[plan.EventRunResumed] || kinds[plan.EventRunFailed] || kinds[plan.EventRunCancelled]
-	parts := []templ.Component{templates.RunHead(v.head()), templates.RunActions(v.actions()), templates.RunNotice(v.notice())}
 	g := s.graphOf(ctx, v)
-	if all {
+	if v.run.Approvable() || slices.ContainsFunc(events, redraws) { // an estimate is of the whole plan
 		parts = append(parts, templates.Graph(g))
 	} else {
-		parts = append(parts, changedNodes(g, steps)...)
+		parts = append(parts, changedNodes(g, touched(events))...)
 	}
 	calls, err := s.Store.Trace(ctx, v.run.ID)
 	if err != nil {
@@ -71,10 +71,20 @@ func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string
 	}
 	parts = append(parts, templates.Answer(s.answerOf(v)), templates.Rejections(v.rejections()), templates.Waves(v.waves()),
 		templates.Trace(v.trace(calls)), templates.Announce(templates.AnnounceProps{Text: v.announce(events), OOB: true}))
-	if v.run.Status.Ended() {
+	if v.run.Status.Ended() || ends(events[len(events)-1].Type()) { // one that goes on after its end has a stream anew
 		parts = append(parts, templates.Stream(v.stream()))
 	}
 	return rendered(ctx, parts)
+}
+
+// redraws says whether an event may change every node at once.
+func redraws(e plan.Event) bool {
+	switch e.Data.(type) {
+	case plan.RunCreated, plan.PlanRequested, plan.PlanProposed, plan.PlanEdited, plan.RunStarted,
+		plan.RunResumed, plan.RunFailed, plan.RunCancelled:
+		return true
+	}
+	return false
 }
 
 // changedNodes are the nodes of steps that changed, and the edges beside them.
@@ -122,6 +132,10 @@ func touched(events []plan.Event) []string {
 			add(p.Step)
 		case plan.StepToolCalled:
 			add(p.Step)
+		case plan.StepApprovalRequested:
+			add(p.Step)
+		case plan.StepApprovalDecided:
+			add(p.Step)
 		case plan.StepSucceeded:
 			add(p.Step)
 		case plan.StepFailed:
@@ -145,10 +159,24 @@ func touched(events []plan.Event) []string {
 	return ids
 }
 
+// panels says whether an event changes every panel: what can be done with a
+// step depends on what the run is at.
+func panels(e plan.Event) bool {
+	switch e.Data.(type) {
+	case plan.PlanApproved, plan.RunContinued, plan.ReplanRequested, plan.AnswerStarted,
+		plan.RunSucceeded, plan.RunPartial:
+		return true
+	}
+	return redraws(e)
+}
+
 // nudges names the panels that events have changed, so that whoever has one
 // open asks for it again: those of the steps, of the steps that are given their
-// results, and that of the plan.
+// results, and that of the plan; or every panel.
 func nudges(r *plan.Run, events []plan.Event) []string {
+	if r.Approvable() || slices.ContainsFunc(events, panels) {
+		return []string{"panel"}
+	}
 	var names []string
 	add := func(name string) {
 		if !slices.Contains(names, name) {
@@ -159,16 +187,6 @@ func nudges(r *plan.Run, events []plan.Event) []string {
 		add("step-" + id)
 		for _, st := range r.Plan().Steps {
 			if slices.Contains(st.DependsOn, id) {
-				add("step-" + st.ID)
-			}
-		}
-	}
-	for _, e := range events {
-		switch e.Data.(type) {
-		case plan.PlanProposed, plan.PlanEdited, plan.PlanApproved:
-			add("plan")
-		case plan.RunResumed:
-			for _, st := range r.Steps {
 				add("step-" + st.ID)
 			}
 		}
@@ -184,7 +202,14 @@ func (v view) announce(events []plan.Event) string {
 		case plan.PlanRejected:
 			text = "The plan was sent back to the planner: " + inShort(p.Violations)
 		case plan.PlanProposed:
-			text = fmt.Sprintf("The plan is there: %s. It waits for your approval.", templates.Counted(len(p.Plan.Steps), "step", "steps"))
+			text = fmt.Sprintf("The plan is there: %s.", templates.Counted(len(p.Plan.Steps), "step", "steps"))
+			if v.run.Approvable() {
+				text += " It waits for your approval."
+			}
+		case plan.ReplanRequested:
+			text = "Planning again: " + p.Reason
+		case plan.StepApprovalRequested:
+			text = fmt.Sprintf("Step %s waits for your word on a call of %s.", p.Step, p.Tool)
 		case plan.WaveStarted:
 			text = fmt.Sprintf("%s started: %s", v.words(), templates.List(p.Steps))
 		case plan.StepFailed:

@@ -29,10 +29,11 @@ type pageServer struct {
 	now  time.Time
 }
 
-func newPageServer(s *site) *pageServer {
+func newPageServer(t *testing.T, s *site) *pageServer {
+	t.Helper()
 	p := &pageServer{site: s, now: time.Now()}
 	p.server = &server{
-		Config:   Config{Runs: s.runs, Store: s.store, Clock: func() time.Time { return p.now }, Logger: slog.New(slog.DiscardHandler)},
+		Config:   Config{Runs: s.runs, Store: s.store, Clock: func() time.Time { return p.now }, Tools: pageTools(t), NewID: counter(), Logger: slog.New(slog.DiscardHandler)},
 		markdown: markdown.New(),
 	}
 	return p
@@ -49,17 +50,18 @@ func (p *pageServer) at(t *testing.T, id, step string, events []plan.Event) *goq
 	if err != nil {
 		t.Fatal(err)
 	}
-	props, err := p.runPage(echo.New().NewContext(req, nil), p.view(run, step))
+	props, err := p.runPage(echo.New().NewContext(req, nil), p.view(t, run, step))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return document(t, render(t, templates.RunBody(props)))
 }
 
-func (p *pageServer) view(run *plan.Run, step string) view {
-	v := view{run: run, step: step, now: p.now}
-	if run.Step(step) == nil {
-		v.step = ""
+func (p *pageServer) view(t *testing.T, run *plan.Run, step string) view {
+	t.Helper()
+	v, err := p.newView(t.Context(), run, step)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return v
 }
@@ -72,7 +74,7 @@ func (p *pageServer) patched(t *testing.T, page *goquery.Document, id, step stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := p.view(run, step)
+	v := p.view(t, run, step)
 	v.oob = true
 	patch, err := p.patch(t.Context(), v, events[after:])
 	if err != nil {
@@ -84,7 +86,7 @@ func (p *pageServer) patched(t *testing.T, page *goquery.Document, id, step stri
 		mine = "step-" + v.step
 	}
 	for _, name := range nudges(run, events[after:]) {
-		if name != mine {
+		if name != mine && name != "panel" {
 			continue
 		}
 		v.oob = false
@@ -92,12 +94,21 @@ func (p *pageServer) patched(t *testing.T, page *goquery.Document, id, step stri
 		if err != nil {
 			t.Fatal(err)
 		}
-		html := render(t, templates.Panel(panel))
-		page.Find("#panel").ReplaceWithHtml(html)
+		nudge := v.stream()
+		nudge.OOB = true
+		panel.Nudge = &nudge
+		answer := document(t, render(t, templates.Panel(panel)))
+		for _, id := range []string{"#panel", "#nudge"} {
+			html, err := goquery.OuterHtml(answer.Find(id))
+			if err != nil {
+				t.Fatal(err)
+			}
+			page.Find(id).ReplaceWithHtml(oobAttribute.ReplaceAllString(html, ""))
+		}
 	}
 }
 
-func document(t *testing.T, html string) *goquery.Document {
+func document(t testing.TB, html string) *goquery.Document {
 	t.Helper()
 	d, err := goquery.NewDocumentFromReader(strings.NewReader(html))
 	if err != nil {
@@ -143,14 +154,15 @@ func swapOOB(t *testing.T, page *goquery.Document, patch string) {
 	})
 }
 
-// seen is what a page shows, without what says where its stream goes on and
-// what was announced to screen readers.
+// seen is what a page shows, without what says where its stream goes on, the
+// forms' nonces and what was announced to screen readers.
 func seen(t *testing.T, page *goquery.Document) string {
 	t.Helper()
 	page.Find("#live-status").SetText("")
+	page.Find("input[name=nonce]").SetAttr("value", "N")
 	page.Find("#stream").Each(func(_ int, el *goquery.Selection) {
 		if u, ok := el.Attr("sse-connect"); ok {
-			el.SetAttr("sse-connect", regexp.MustCompile(`after=\d+`).ReplaceAllString(u, "after=N"))
+			el.SetAttr("sse-connect", regexp.MustCompile(`after=\d+(&step=\w+)?`).ReplaceAllString(u, "after=N"))
 		}
 	})
 	html, err := page.Find("body").Html()
@@ -169,15 +181,18 @@ func TestAPageIsTheSameHoweverItGotThere(t *testing.T) { // UX Run: safe to relo
 	s.until(r, plan.RunStatusAwaitingApproval)
 	s.want(http.StatusAccepted, "POST", "/api/v1/runs/"+r+"/approve", `{"version":1}`)
 	s.until(r, plan.RunStatusPartial)
-	events, err := s.store.Events(t.Context(), r, 0, 10_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newPageServer(s)
-	for _, step := range []string{"", "s1", "s3"} {
+	sameHowever(t, s, r, "", "s1", "s3")
+}
+
+// sameHowever compares pages of a run as the test above says, with each of some
+// steps selected.
+func sameHowever(t *testing.T, s *site, r string, steps ...string) {
+	t.Helper()
+	events, p := s.events(r), newPageServer(t, s)
+	for _, step := range steps {
 		for k := 1; k < len(events); k++ {
-			if run, err := plan.Fold(r, events[:k]); err != nil || step != "" && run.Step(step) == nil {
-				continue // there is no such step to select yet
+			if run, err := plan.Fold(r, events[:k]); err != nil || run.Status.Ended() || step != "" && run.Step(step) == nil {
+				continue // there is no stream any more, or no such step to select yet
 			}
 			for _, m := range []int{k + 1, len(events)} {
 				page := p.at(t, r, step, events[:k])

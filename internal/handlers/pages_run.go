@@ -12,6 +12,7 @@ import (
 
 	"planwave/internal/db"
 	"planwave/internal/plan"
+	"planwave/internal/runs"
 	"planwave/web/templates"
 )
 
@@ -39,6 +40,28 @@ type view struct {
 	step string // the selected step, "" for none
 	now  time.Time
 	oob  bool // fragments replace what is on the page
+	// estimate is what the plan will take, while it waits for approval.
+	estimate *runs.Estimate
+	// typed is a larger budget that was refused, to be shown again as it was.
+	typed *budgetForm
+}
+
+// newView is a state of a run as a page shows it, with a step selected that may
+// not be there.
+func (s *server) newView(ctx context.Context, r *plan.Run, step string) (view, error) {
+	v := view{run: r, step: step, now: s.Clock()}
+	if v.step != "" && r.Step(v.step) == nil {
+		v.step = ""
+	}
+	if !r.Approvable() {
+		return v, nil
+	}
+	e, err := s.Runs.Estimate(ctx, r)
+	if err != nil {
+		return v, err
+	}
+	v.estimate = &e
+	return v, nil
 }
 
 // viewOf reads which run and step a request is about.
@@ -47,11 +70,7 @@ func (s *server) viewOf(c echo.Context) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{run: r, step: c.QueryParam("step"), now: s.Clock()}
-	if v.step != "" && r.Step(v.step) == nil {
-		v.step = ""
-	}
-	return v, nil
+	return s.newView(c.Request().Context(), r, c.QueryParam("step"))
 }
 
 func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error) {
@@ -65,7 +84,7 @@ func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error)
 		return templates.RunPageProps{}, err
 	}
 	p := templates.RunPageProps{
-		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Actions: v.actions(), Notice: v.notice(),
+		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Actions: v.actions(), Notice: s.noticeOf(ctx, v), Approvals: s.approvalsOf(v),
 		Stream: v.stream(), Answer: s.answerOf(v), Graph: s.graphOf(ctx, v), Panel: panel,
 		Rejections: v.rejections(), Waves: v.waves(), Trace: v.trace(calls),
 	}
@@ -149,7 +168,16 @@ func (s *server) changed(c echo.Context, change func(ctx context.Context, id str
 	if err != nil {
 		return err
 	}
-	return c.Redirect(http.StatusSeeOther, runURL(r.ID))
+	return toRun(c, r.ID, "")
+}
+
+// toRun goes to a run's page, with a step selected where one is named.
+func toRun(c echo.Context, id, step string) error {
+	to := runURL(id)
+	if step != "" {
+		to += "?step=" + url.QueryEscape(step)
+	}
+	return c.Redirect(http.StatusSeeOther, to)
 }
 
 // inFlightWait is how long a form that is sent twice waits for its first answer.

@@ -26,7 +26,7 @@ func (s *site) form(path string, fields url.Values) answer {
 func askForm(question string) url.Values {
 	return url.Values{
 		"question": {question}, "approval": {"manual"}, "schedule": {"waves"}, "max_steps": {"6"}, "max_parallel": {"5"},
-		"requests": {"40"}, "tokens": {"200000"}, "nonce": {"n1"},
+		"requests": {"40"}, "tokens": {"200000"}, "nonce": {"n1"}, "strategy": {"plan"}, "replan": {"never"}, "max_replans": {"3"}, "replan_approval": {"same"},
 	}
 }
 

@@ -20,6 +20,13 @@ func (v view) actions() templates.RunActionsProps {
 	if v.run.Cancelable() {
 		a.CancelURL = v.url() + "/cancel"
 	}
+	a.Retries = v.retries()
+	if url := v.answerURL(); url != "" && !v.outOfBudget() {
+		a.AnswerURL, a.AnswerLabel = url, "Write the answer"
+		if v.run.Answer != nil {
+			a.AnswerLabel = "Write the answer again"
+		}
+	}
 	if v.run.Status.Ended() {
 		a.AgainURL = v.againURL()
 	}
@@ -35,6 +42,14 @@ func (v view) againURL() string {
 	}
 	if o.Schedule != d.Schedule {
 		q.Set("schedule", string(o.Schedule))
+	}
+	if o.Strategy != d.Strategy {
+		q.Set("strategy", string(o.Strategy))
+	}
+	if o.Replan != d.Replan {
+		q.Set("replan", o.Replan.When)
+		q.Set("max_replans", strconv.Itoa(o.Replan.Max))
+		q.Set("replan_approval", o.Replan.Approval)
 	}
 	if o.MaxSteps != d.MaxSteps {
 		q.Set("max_steps", strconv.Itoa(o.MaxSteps))

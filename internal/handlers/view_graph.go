@@ -27,14 +27,22 @@ func (s *server) graphOf(ctx context.Context, v view) templates.GraphProps {
 	}
 	g := s.draw(ctx, version.Plan)
 	g.Key, g.OOB = version.Hash, v.oob
+	marks, critical := v.changeMarks(), map[string]bool{}
+	for _, id := range v.critical() {
+		critical[id] = true
+	}
 	if g.Problem == "" {
 		g.StylesheetURL = "/plans/" + version.Hash[len("sha256:"):] + "/layout.css"
 	}
 	for i := range g.Nodes {
-		g.Nodes[i] = v.node(g.Nodes[i])
+		n := &g.Nodes[i]
+		*n = v.node(*n)
+		n.Change, n.Critical = marks[n.ID], critical[n.ID]
 	}
+	next := v.criticalEdges()
 	for i := range g.Edges {
 		g.Edges[i] = v.edge(g.Edges[i])
+		g.Edges[i].Critical = next[g.Edges[i].From] == g.Edges[i].To
 	}
 	return g
 }
@@ -45,11 +53,21 @@ func (v view) node(n templates.NodeProps) templates.NodeProps {
 	n.URL, n.PanelURL, n.Now = link.URL, link.PanelURL, v.now
 	n.Selected = n.ID == v.step
 	st := v.run.Step(n.ID)
-	n.Status, n.Cause, n.Tokens = st.Status, st.Cause, st.Usage.TotalTokens
+	n.Status, n.Cause, n.Tokens, n.Kept = st.Status, st.Cause, st.Usage.TotalTokens, st.Kept
+	_, n.Estimate = v.take(n.ID)
 	if st.Status != plan.StepStatusSkipped {
 		n.Started, n.Ended = st.StartedAt, st.FinishedAt
 	}
 	return n
+}
+
+// criticalEdges leads from each step of the critical path to the one after it.
+func (v view) criticalEdges() map[string]string {
+	next, path := map[string]string{}, v.critical()
+	for i := 1; i < len(path); i++ {
+		next[path[i-1]] = path[i]
+	}
+	return next
 }
 
 // edge lights up when the result it carries is used.

@@ -1,9 +1,19 @@
 package handlers
 
 import (
+	"context"
+	"fmt"
+
 	"planwave/internal/plan"
 	"planwave/web/templates"
 )
+
+// noticeOf is the notice, with what can be done about it on the spot.
+func (s *server) noticeOf(ctx context.Context, v view) templates.NoticeProps {
+	n := v.notice()
+	n.Budget = s.budgetOf(ctx, v)
+	return n
+}
 
 // notice is what a person must know about the run now.
 func (v view) notice() templates.NoticeProps {
@@ -19,6 +29,13 @@ func (v view) notice() templates.NoticeProps {
 				n.Violations = append(n.Violations, b.Message)
 			}
 		}
+	case r.Error != nil && r.Status.Ended():
+		n.Tone, n.Title, n.Text = "waiting", "The answer could not be written again", r.Error.Message
+		n.Lost = "The answer that was there before stands."
+	case r.Approvable() && v.changed() != "":
+		version, _ := r.Version()
+		n.Tone, n.Title = "waiting", "Planned again: "+r.ReplanReason
+		n.Text = fmt.Sprintf("Version %d waits for your approval. It %s.", version.Number, v.changed())
 	case r.Status == plan.RunStatusCancelled:
 		n.Tone, n.Title = "info", "This run was cancelled"
 		n.Lost = "What had succeeded is kept."
@@ -44,9 +61,9 @@ func (v view) failure() (title, lost, todo string) {
 	case plan.CodePlanInvalid:
 		todo = "Ask again in other words, with another model, or with a higher step limit."
 	case plan.CodeAllStepsFailed:
-		todo = "Look at the steps below for what went wrong, then ask again."
+		todo = "Look at the steps below for what went wrong, and try them again."
 	case plan.CodeBudgetExhausted:
-		todo = "Ask again with a larger budget under Options."
+		todo = "" // the choices say it
 	case plan.CodeModelUnreachable:
 		todo = "Check the model server and its address, then ask again."
 	case plan.CodeModelAuth:

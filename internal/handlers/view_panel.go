@@ -24,6 +24,10 @@ func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, err
 		return p, err
 	}
 	p.Step = s.stepDetail(v, calls, loose)
+	p.Step.Retry, p.Step.Fork = v.retryOf(v.run.Step(v.step)), v.forkOf(v.step, s.NewID())
+	if p.Step.Retry != nil || p.Step.Fork != nil {
+		p.Step.Again = v.runsAgain(v.step)
+	}
 	return p, nil
 }
 
@@ -42,6 +46,7 @@ func (v view) planDetail() *templates.PlanDetail {
 	if d.ApprovedBy == "local" {
 		d.ApprovedBy = "you"
 	}
+	d.Estimate, d.Changes = v.estimateOf(), v.changesOf()
 	for _, w := range version.Warnings {
 		d.Warnings = append(d.Warnings, w.Message)
 	}
@@ -52,8 +57,9 @@ func (v view) planDetail() *templates.PlanDetail {
 		d.CriticalPath = path
 	}
 	for _, st := range version.Plan.Steps {
+		take, _ := v.take(st.ID)
 		d.Steps = append(d.Steps, templates.PlannedStepLink{
-			StepLink: v.link(st.ID), Instruction: st.Instruction, Tool: st.Tool, DependsOn: st.DependsOn,
+			StepLink: v.link(st.ID), Instruction: st.Instruction, Tool: st.Tool, DependsOn: st.DependsOn, Estimate: take,
 		})
 	}
 	o := v.run.Options
@@ -72,6 +78,8 @@ func (s *server) stepDetail(v view, calls []plan.Call, loose []plan.ToolCall) *t
 		ID: st.ID, Instruction: def.Instruction, Status: st.Status, Wave: st.Wave, Tool: def.Tool, Input: inputText(def.Input),
 		Final: st.ID == v.run.Deliverable(), Now: v.now, Tokens: st.Usage.TotalTokens, Result: st.Result.Text, Data: indented(st.Result.Data),
 	}
+	d.Kept, d.Reason = st.Kept, st.Reason
+	d.Estimate, _ = v.take(v.step)
 	if st.Status != plan.StepStatusSkipped {
 		d.Started, d.Ended = st.StartedAt, st.FinishedAt
 	}
@@ -132,15 +140,17 @@ func stepTodo(code plan.Code) string {
 	case plan.CodeBeyondDemo:
 		return "Write an instruction about the sample cities, or set a key for a real model."
 	case plan.CodeModelUnreachable, plan.CodeModelRateLimited:
-		return "Check the model server, then ask again."
+		return "Check the model server, then try it again."
 	case plan.CodeModelAuth:
 		return "Check the key and start Planwave again."
 	case plan.CodeToolFailed, plan.CodeBadReference:
-		return "Ask again and edit this step's input before approving."
+		return "Try it again, or run again from here and edit this step's input before approving."
+	case plan.CodeToolDenied:
+		return "Try it again if the call may be made after all."
 	case plan.CodeOutputTruncated:
 		return "Split the step into smaller ones."
 	}
-	return "Look at the model calls below, then ask again."
+	return "Look at the model calls below, then try it again."
 }
 
 func inputText(input json.RawMessage) string {

@@ -1,6 +1,7 @@
 package handlers
 
 import (
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
@@ -45,7 +46,22 @@ func (v view) head() templates.RunHeadProps {
 		h.Started = r.StartedAt
 	}
 	h.Facts = v.facts()
+	if r.ForkedFrom != "" {
+		h.ParentURL = runURL(r.ForkedFrom)
+		h.Kept = keptOf(r)
+	}
 	return h
+}
+
+// keptOf counts the results that were taken over.
+func keptOf(r *plan.Run) int {
+	n := 0
+	for _, st := range r.Steps {
+		if st.Kept && st.Status == plan.StepStatusSucceeded {
+			n++
+		}
+	}
+	return n
 }
 
 func (v view) facts() []string {
@@ -53,6 +69,12 @@ func (v view) facts() []string {
 	facts := models(r.Options)
 	if r.Options.Schedule == plan.ScheduleReady {
 		facts = append(facts, "steps as ready")
+	}
+	switch {
+	case r.Options.Strategy == plan.StrategyRounds:
+		facts = append(facts, fmt.Sprintf("round %d of %d at most", r.Replans+1, plan.MaxRounds))
+	case r.Replans > 0:
+		facts = append(facts, fmt.Sprintf("replan %d of %d at most", r.Replans, r.Options.Replan.Max))
 	}
 	if n := r.Corrections(); n > 0 {
 		facts = append(facts, templates.Counted(n, "correction", "corrections"))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"planwave/internal/plan"
+	"planwave/web/templates"
 )
 
 // words say the run's status to a person.
@@ -11,22 +12,16 @@ func (v view) words() string {
 	r := v.run
 	switch r.Status {
 	case plan.RunStatusPlanning:
-		if n := len(r.Rejections) - r.RejectionsBefore; n > 0 {
-			return fmt.Sprintf("Planning, correction %d", n)
-		}
-		if r.Comment != "" {
-			return "Planning again"
-		}
-		return "Planning"
+		return v.planning()
 	case plan.RunStatusAwaitingApproval:
 		return "Waiting for your approval"
 	case plan.RunStatusRunning:
-		if waves, err := plan.Waves(r.Plan()); err == nil && len(r.Waves) > 0 {
-			return fmt.Sprintf("Wave %d of %d", len(r.Waves), len(waves))
+		if len(r.Waves) > 0 {
+			return fmt.Sprintf("Wave %d of %d", len(r.Waves), v.allWaves())
 		}
 		return "Running"
 	case plan.RunStatusAwaitingToolApproval:
-		return "Waiting for your decision"
+		return "Waiting for your word on " + calls(len(r.PendingApprovals()))
 	case plan.RunStatusSynthesizing:
 		return "Writing the answer"
 	case plan.RunStatusSucceeded:
@@ -39,6 +34,48 @@ func (v view) words() string {
 		return "Cancelled"
 	}
 	return r.Status.Words()
+}
+
+// planning says why the planner is at work.
+func (v view) planning() string {
+	r := v.run
+	text := "Planning"
+	switch {
+	case r.Comment != "":
+		text = "Planning again"
+	case v.replanning():
+		text = "Planning again: " + r.ReplanReason
+	}
+	if n := len(r.Rejections) - r.RejectionsBefore; n > 0 {
+		text += fmt.Sprintf(", correction %d", n)
+	}
+	return text
+}
+
+// replanning says whether the plan is written anew in the middle of the run.
+func (v view) replanning() bool {
+	return v.run.Status == plan.RunStatusPlanning && v.run.Replans > 0
+}
+
+// allWaves is how many waves there will have been: those that began and those
+// that are left. As ready, waves are the depths of the plan.
+func (v view) allWaves() int {
+	r := v.run
+	if r.Options.Schedule != plan.ScheduleReady {
+		return len(r.Waves) + longest(r, plan.StepStatusPending)
+	}
+	waves, err := plan.Waves(r.Plan())
+	if err != nil {
+		return len(r.Waves)
+	}
+	return max(len(waves), len(r.Waves))
+}
+
+func calls(n int) string {
+	if n == 1 {
+		return "a tool call"
+	}
+	return templates.Counted(n, "tool call", "tool calls")
 }
 
 // tabIcon names the tab's icon.

@@ -19,28 +19,30 @@ func (v view) waves() templates.WavesProps {
 		end = later(end, v.until(st))
 	}
 	p.Total = end.Sub(r.StartedAt)
+	turns := v.turns()
 	for n, ids := range r.Waves {
 		w := templates.WaveProps{Number: n + 1, Open: r.WaveOpen && n == len(r.Waves)-1 && !r.Status.Ended()}
 		var from, to time.Time
 		for _, id := range ids {
-			st := r.Step(id)
-			if st == nil {
+			t, there := turns.take(id)
+			if !there {
 				continue
 			}
-			bar := templates.BarProps{Step: v.link(id), Status: st.Status}
-			if !st.StartedAt.IsZero() {
-				until := v.until(*st)
-				bar.Took = until.Sub(st.StartedAt)
-				bar.Offset, bar.Length = thousandths(st.StartedAt.Sub(r.StartedAt), p.Total), thousandths(bar.Took, p.Total)
-				if from.IsZero() || st.StartedAt.Before(from) {
-					from = st.StartedAt
+			bar := templates.BarProps{Step: v.link(id), Status: t.status, Kept: t.kept}
+			if !t.from.IsZero() {
+				bar.Took = t.to.Sub(t.from)
+				bar.Offset, bar.Length = thousandths(t.from.Sub(r.StartedAt), p.Total), thousandths(bar.Took, p.Total)
+				if from.IsZero() || t.from.Before(from) {
+					from = t.from
 				}
-				to = later(to, until)
+				to = later(to, t.to)
 			}
 			w.Bars = append(w.Bars, bar)
 		}
 		w.Took = to.Sub(from)
-		p.Waves = append(p.Waves, w)
+		if len(w.Bars) > 0 {
+			p.Waves = append(p.Waves, w)
+		}
 	}
 	return p
 }

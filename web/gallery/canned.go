@@ -138,7 +138,7 @@ func large() plan.Plan {
 // stylesheets are those of the canned graphs, by file name.
 func stylesheets() map[string]string {
 	all := map[string]string{}
-	for key, p := range map[string]plan.Plan{"cities": cities(), "statuses": statuses(), "large": large(), "hostile": hostile()} {
+	for key, p := range map[string]plan.Plan{"cities": cities(), "replanned": replanned(), "statuses": statuses(), "large": large(), "hostile": hostile()} {
 		all[key+".css"] = templates.GraphCSS(graph(key, p, nil, ""))
 	}
 	return all

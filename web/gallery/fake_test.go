@@ -28,7 +28,7 @@ type fakeRun struct {
 }
 
 func newFakeRun() *fakeRun {
-	return &fakeRun{events: make(chan string), opened: make(chan string, 10), closed: make(chan struct{}, 10), quit: make(chan struct{})}
+	return &fakeRun{events: make(chan string), opened: make(chan string, 100), closed: make(chan struct{}, 100), quit: make(chan struct{})}
 }
 
 func (f *fakeRun) stop() { f.once.Do(func() { close(f.quit) }) }

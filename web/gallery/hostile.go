@@ -39,7 +39,12 @@ func runHostile(p templates.PageProps) templates.RunPageProps {
 	}
 	r.Notice = templates.NoticeProps{Tone: t, Title: t, Text: t, Lost: t, Todo: t, Violations: texts}
 	r.Answer.HTML, r.Answer.Subject, r.Answer.Value, r.Answer.Missing, r.Answer.Partial = markdown.New().Render(t), t, t, texts, true
+	r.Approvals = templates.ApprovalsProps{Approvals: []templates.ApprovalProps{{ID: t, Step: link(t), Tool: t, Description: t, Arguments: t, URL: t, Again: true}}}
+	r.Actions.Retries = []templates.RetryProps{{URL: t, Step: t}, {URL: t, Step: t}}
+	r.Actions.AnswerURL, r.Actions.AnswerLabel, r.Head.ParentURL = t, t, t
+	r.Notice.Budget = &templates.BudgetProps{ContinueURL: t, AnswerURL: t, Fields: []templates.BudgetField{{Name: t, Label: t, Value: t, Used: t, Problem: t}}}
 	s := r.Panel.Step
+	s.Reason, s.Again, s.Estimate, s.Fork, s.Retry = t, t, t, &templates.ForkProps{URL: t, Step: t, Nonce: t}, &templates.RetryProps{URL: t, Step: t}
 	s.ID, s.Instruction, s.Tool, s.Input, s.Result, s.Data, s.Cost = t, t, t, t, t, t, t
 	s.Contract = &templates.ContractProps{Required: texts, Checks: texts, Broken: texts}
 	s.Error, s.Cause = &templates.StepError{Code: t, Message: t, Todo: t}, &templates.StepLink{ID: t, URL: t, PanelURL: t}

@@ -10,7 +10,7 @@ import (
 
 func options() templates.AskProps {
 	return templates.AskProps{
-		Nonce: "n1", Approval: "manual", Schedule: "waves", MaxSteps: "6", MaxParallel: "5", Requests: "40", Tokens: "200000",
+		Nonce: "n1", Approval: "manual", Schedule: "waves", Strategy: "plan", Replan: plan.ReplanNever, MaxReplans: "3", ReplanApproval: "same", MaxSteps: "6", MaxParallel: "5", Requests: "40", Tokens: "200000",
 		Model: "gemini:gemini-3.1-flash-lite", Models: []string{"gemini:gemini-3.1-flash-lite", "openai:gpt-5-mini", "demo"},
 	}
 }

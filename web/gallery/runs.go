@@ -81,7 +81,7 @@ func runWaiting(p templates.PageProps) templates.RunPageProps {
 	r.Graph = graph("cities", cities(), nil, "")
 	r.Panel.Plan = planDetail(cities())
 	r.Rejections, r.Trace = rejections(), trace(2)
-	return r
+	return estimated(r)
 }
 
 func running() map[string]stepState {
@@ -123,7 +123,9 @@ func runWriting(p templates.PageProps) templates.RunPageProps {
 func runSucceeded(p templates.PageProps) templates.RunPageProps {
 	r := base(p, plan.RunStatusSucceeded, "Succeeded")
 	r.Graph = graph("cities", cities(), done(), "s4")
-	r.Panel.Step = step("s4", plan.StepStatusSucceeded)
+	r.Panel.Step = offered(step("s4", plan.StepStatusSucceeded), false)
+	r.Panel.Step.Again = "Only this step runs again; every other result is kept."
+	r.Actions.AnswerURL, r.Actions.AnswerLabel = runURL+"/answer", "Write the answer again"
 	r.Answer = templates.AnswerProps{
 		HTML:    markdown.New().Render("**Quillhaven** is the most densely populated of the three.\n\n| City | People per km² |\n|:--|--:|\n| Quillhaven | 1,200.0 |\n| Brindlemoor | 700.0 |\n| Tarnby | 300.0 |\n"),
 		Subject: "Quillhaven", Value: "1,200.0", RestsOn: []templates.StepLink{link("s4")},
@@ -134,12 +136,10 @@ func runSucceeded(p templates.PageProps) templates.RunPageProps {
 
 func runPartial(p templates.PageProps) templates.RunPageProps {
 	r := base(p, plan.RunStatusPartial, "Partial")
-	r.Graph = graph("cities", cities(), map[string]stepState{
-		"s1": {status: plan.StepStatusSucceeded, took: 1900 * time.Millisecond, tokens: 612},
-		"s2": {status: plan.StepStatusFailed, took: 3100 * time.Millisecond, tokens: 80},
-		"s3": {status: plan.StepStatusSucceeded, took: 12 * time.Millisecond}, "s4": {status: plan.StepStatusSkipped, cause: "s2"},
-	}, "s2")
-	r.Panel.Step = step("s2", plan.StepStatusFailed)
+	r.Graph = graph("cities", cities(), failedStates(), "s2")
+	r.Panel.Step = offered(step("s2", plan.StepStatusFailed), true)
+	r.Actions.Retries = []templates.RetryProps{retry("s2")}
+	r.Actions.AnswerURL, r.Actions.AnswerLabel = runURL+"/answer", "Write the answer again"
 	r.Answer = templates.AnswerProps{
 		HTML:    markdown.New().Render("Of the cities that could be looked up, **Brindlemoor** is the densest with 700.0 people per km². Whether Quillhaven is denser is not known."),
 		Subject: "Brindlemoor", Value: "700.0", RestsOn: []templates.StepLink{link("s1"), link("s3")}, Partial: true,
@@ -156,7 +156,8 @@ func runFailed(p templates.PageProps) templates.RunPageProps {
 	r.Panel.Plan = planDetail(cities())
 	r.Notice = templates.NoticeProps{
 		Tone: "failed", Title: "The budget is used up", Text: "The run may make 40 calls and has made 40; the next one was not made.",
-		Lost: "Nothing was lost: the results of s1 and s3 are kept.", Todo: "Ask again with a larger budget.",
+		Lost:   "2 results that had succeeded are kept below.",
+		Budget: &templates.BudgetProps{ContinueURL: runURL + "/continue", Fields: budgetFields(), AnswerURL: runURL + "/answer", Results: 2},
 	}
 	r.Trace = trace(3)
 	return r

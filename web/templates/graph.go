@@ -56,6 +56,13 @@ type NodeProps struct {
 	Tool        string // empty: an agent
 	Status      plan.StepStatus
 	Kept        bool
+	// Change says what a version that waits for approval does with the step: added,
+	// changed, or nothing.
+	Change string
+	// Critical marks a step of the critical path, and Estimate says in short what
+	// the step will take; both before approval.
+	Critical bool
+	Estimate string
 	// Cause is the step that failed first, of a skipped step.
 	Cause string
 	Final bool
@@ -82,6 +89,8 @@ type EdgeProps struct {
 	// Lit says that the result flows: From succeeded and To runs or has run. Broken says
 	// that From did not succeed.
 	Lit, Broken bool
+	// Critical marks a part of the critical path, before approval.
+	Critical bool
 }
 
 // EdgesProps are all edges, #graph-edges.
@@ -115,6 +124,8 @@ func (e EdgeProps) class() string {
 		return "edge edge-broken"
 	case e.Lit:
 		return "edge edge-lit"
+	case e.Critical:
+		return "edge edge-critical"
 	default:
 		return "edge"
 	}

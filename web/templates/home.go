@@ -25,8 +25,13 @@ type AskProps struct {
 	// Nonce makes a form that is sent twice one run.
 	Nonce string
 	// Approval is manual or auto, Schedule is waves or ready.
-	Approval, Schedule    string
-	MaxSteps, MaxParallel string
+	Approval, Schedule string
+	// Strategy is plan or rounds.
+	Strategy string
+	// Replan is never, on_failure or every_round, at most MaxReplans times;
+	// ReplanApproval is same or auto.
+	Replan, MaxReplans, ReplanApproval string
+	MaxSteps, MaxParallel              string
 	// Requests, Tokens and Cost (in dollars) are the budget; empty is unlimited.
 	Requests, Tokens, Cost string
 	// Model is the chosen one of Models, each provider:model.
@@ -54,9 +59,13 @@ func (a AskProps) problem(field string) string {
 // summary says the options in force in one line.
 func (a AskProps) summary() []string {
 	s := []string{
+		either(a.Strategy == string(plan.StrategyRounds), "round by round", "the whole plan first"),
 		either(a.Approval == string(plan.ApprovalAuto), "runs at once", "waits for your approval"),
 		either(a.Schedule == string(plan.ScheduleReady), "steps as ready", "wave by wave"),
 		"at most " + a.MaxSteps + " steps, " + a.MaxParallel + " at once",
+	}
+	if note := a.replanning(); note != "" {
+		s = append(s, note)
 	}
 	budget := either(a.Requests == "", "any number of", thousands(a.Requests)) + " calls, " + either(a.Tokens == "", "unlimited", thousands(a.Tokens)) + " tokens"
 	if a.Cost != "" {
@@ -67,6 +76,19 @@ func (a AskProps) summary() []string {
 		s = append(s, a.Model)
 	}
 	return s
+}
+
+// replanning says when the planner is asked again, or "".
+func (a AskProps) replanning() string {
+	switch {
+	case a.Strategy == string(plan.StrategyRounds):
+		return ""
+	case a.Replan == plan.ReplanOnFailure:
+		return "plans again on failure"
+	case a.Replan == plan.ReplanEveryRound:
+		return "plans again after every round"
+	}
+	return ""
 }
 
 // thousands writes a typed number as Count does, and leaves other text as it is.
@@ -81,6 +103,13 @@ func thousands(typed string) string {
 type fieldProps struct {
 	Name, Label, Value, Hint, Problem string
 	Mode                              string // of the keyboard: numeric or decimal
+}
+
+// replanChoices are the times at which the planner can be asked again.
+func replanChoices() []Field {
+	return []Field{
+		{"never", plan.ReplanNever}, {"when a step failed", plan.ReplanOnFailure}, {"after every round", plan.ReplanEveryRound},
+	}
 }
 
 // LatestProps are the newest runs on the home page.

@@ -35,6 +35,15 @@ type StepDetail struct {
 	Started, Ended, Now time.Time
 	Tokens              int
 	Cost                string
+	// Estimate says what the step will take, before approval.
+	Estimate string
+	// Retry and Fork are offered where they make sense, and Again says which steps
+	// run again with this one.
+	Retry *RetryProps
+	Fork  *ForkProps
+	Again string
+	// Reason says why the step was cancelled, where it was not with its run.
+	Reason string
 	// Given are the results that the step sees; empty means that it depends on nothing.
 	Given []GivenProps
 	// Result is the result as text; HTML, when there, shows it as Markdown.
@@ -91,7 +100,11 @@ type PlanDetail struct {
 	// Waves is the number of waves and CriticalPath the longest chain.
 	Waves        int
 	CriticalPath []string
-	Deliverable  string
+	// Estimate is what is left will take, before approval.
+	Estimate *EstimateProps
+	// Changes is what this version does to the one before.
+	Changes     *ChangesProps
+	Deliverable string
 	// Mends list what was put right without asking, and Warnings what is odd but
 	// does not keep the plan from running.
 	Mends, Warnings []string
@@ -105,4 +118,6 @@ type PlannedStepLink struct {
 	Instruction, Tool string
 	DependsOn         []string
 	Wave              int
+	// Estimate says what the step will take, before approval.
+	Estimate string
 }

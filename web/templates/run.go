@@ -14,6 +14,7 @@ type RunPageProps struct {
 	Head       RunHeadProps
 	Actions    RunActionsProps
 	Notice     NoticeProps
+	Approvals  ApprovalsProps
 	Stream     StreamProps
 	Answer     AnswerProps
 	Graph      GraphProps
@@ -44,7 +45,11 @@ type RunHeadProps struct {
 	Calls, Tokens, Cost MeterProps
 	// Facts are further short facts: model, corrections, schedule.
 	Facts []string
-	OOB   bool
+	// ParentURL is the run that this one was forked from, and Kept how many results
+	// it took over from there.
+	ParentURL string
+	Kept      int
+	OOB       bool
 }
 
 // MeterProps is what was used of a limit.
@@ -66,6 +71,10 @@ type RunActionsProps struct {
 	// ReviseURL takes the form that sends the plan back with a comment.
 	ReviseURL string
 	CancelURL string
+	// Retries are the steps that can be tried again.
+	Retries []RetryProps
+	// AnswerURL takes the wish for an answer, and AnswerLabel names it.
+	AnswerURL, AnswerLabel string
 	// AgainURL is the home page with this question and these options filled in.
 	AgainURL string
 	OOB      bool
@@ -81,7 +90,9 @@ type NoticeProps struct {
 	Title, Text, Lost, Todo string
 	// Violations are those of a plan that could not be mended.
 	Violations []string
-	OOB        bool
+	// Budget are the choices at the end of a budget.
+	Budget *BudgetProps
+	OOB    bool
 }
 
 // StreamProps is the page's live connection, #stream.
@@ -90,17 +101,18 @@ type StreamProps struct {
 	// empty for a run that has ended, whose page holds no connection.
 	URL string
 	// Step is the selected step, or "" for the plan as a whole. PanelURL is where
-	// its panel is asked for when the event "step-ID", or "plan", arrives.
+	// its panel is asked for when the event "step-ID", or "plan", arrives, and when
+	// "panel" does, which concerns every panel.
 	Step, PanelURL string
 	OOB            bool
 }
 
-// trigger is the event upon which the panel is asked for again.
+// trigger are the events upon which the panel is asked for again.
 func (s StreamProps) trigger() string {
 	if s.Step == "" {
-		return "sse:plan"
+		return "sse:plan, sse:panel"
 	}
-	return "sse:step-" + s.Step
+	return "sse:step-" + s.Step + ", sse:panel"
 }
 
 // AnswerProps is the answer, #answer. It is hidden while there is none.
