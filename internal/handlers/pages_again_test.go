@@ -4,14 +4,17 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/PuerkitoBio/goquery"
 	"golang.org/x/net/html"
 
+	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/runs"
 )
 
 // page is what a path shows.
@@ -285,5 +288,55 @@ func TestTheOptionsOfReplanning(t *testing.T) { // BEHAVIOUR 7.1, 7.4
 		f.Set("nonce", field)
 		f.Set(field, wrong.typed)
 		has(t, document(t, s.form("/runs", f).body), "#f-"+field+"-problem", wrong.says)
+	}
+}
+
+// unapproved is a store in which every approval comes too late.
+type unapproved struct{ runs.Store }
+
+// Append refuses approvals.
+func (u unapproved) Append(ctx context.Context, b db.Batch) error {
+	for _, e := range b.Events {
+		if e.Type() == plan.EventPlanApproved {
+			return plan.NewError(plan.CodeUnexpected, "Cannot approve the plan: the run was cancelled.", nil)
+		}
+	}
+	return u.Store.Append(ctx, b)
+}
+
+func TestWhatIsSavedStaysTheBaseWhenItCannotBeApproved(t *testing.T) { // BEHAVIOUR 3.2, 3.3; ui: lost update
+	s := newPageSite(t, &scriptedModel{}, func(st runs.Store) runs.Store { return unapproved{st} })
+	r := s.start(diamond(), func(o *plan.Options) { o.Approval = plan.ApprovalManual })
+	edited := diamond()
+	edited.Steps[0].Instruction = "one, by hand"
+	a := s.form("/runs/"+r+"/plan", editForm(edited, "approve"))
+	if a.status != http.StatusConflict {
+		t.Fatalf("answered %d", a.status)
+	}
+	p := document(t, a.body)
+	if v, _ := p.Find(`#editor input[name=version]`).Attr("value"); v != "2" {
+		t.Errorf("the form is made from version %s, and 2 is saved", v)
+	}
+	has(t, p, "#editor", "one, by hand", "Nothing is changed yet")
+	if again := s.form("/runs/"+r+"/plan", editForm(edited, "save")); again.status != http.StatusConflict {
+		t.Errorf("the old base is taken still: %d", again.status)
+	}
+}
+
+func TestWhatIsAnnounced(t *testing.T) { // UX: live changes are announced politely
+	s := newPageSite(t, &scriptedModel{})
+	for approval, want := range map[plan.Approval]string{
+		plan.ApprovalManual: "The plan is there: 3 steps. It waits for your approval.", plan.ApprovalAuto: "The plan is there: 3 steps.",
+	} {
+		r := s.start(letter(), func(o *plan.Options) { o.Approval = approval })
+		events := s.events(r)
+		at := slices.IndexFunc(events, func(e plan.Event) bool { return e.Type() == plan.EventPlanProposed })
+		run, err := s.runs.Get(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := (view{run: run}).announce(events[at : at+1]); got != want {
+			t.Errorf("%s: %q, want %q", approval, got, want)
+		}
 	}
 }

@@ -42,7 +42,8 @@ func pageTools(t testing.TB) *tools.Registry {
 }
 
 // newPageSite starts a server whose executors have a tool that asks a person.
-func newPageSite(t testing.TB, m *scriptedModel) *site {
+// Its runs are kept in what wrap makes of the database.
+func newPageSite(t testing.TB, m *scriptedModel, wrap ...func(runs.Store) runs.Store) *site {
 	t.Helper()
 	s := &site{t: t, model: m, log: &syncBuffer{}, quit: make(chan struct{}), doc: readDocument(t)}
 	logger := slog.New(slog.NewTextHandler(s.log, nil))
@@ -52,7 +53,11 @@ func newPageSite(t testing.TB, m *scriptedModel) *site {
 	}
 	set, models, newID := pageTools(t), registryOf(t, m), counter()
 	s.store = store
-	s.runs = runs.New(runs.Config{Store: store, Models: models, Tools: set, Clock: time.Now, NewID: newID, Logger: logger})
+	kept := runs.Store(store)
+	for _, f := range wrap {
+		kept = f(kept)
+	}
+	s.runs = runs.New(runs.Config{Store: kept, Models: models, Tools: set, Clock: time.Now, NewID: newID, Logger: logger})
 	server := httptest.NewServer(New(Config{
 		Runs: s.runs, Store: store, Models: models, Tools: set, Logger: logger, Clock: time.Now, NewID: newID, Quit: s.quit,
 	}))
