@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -41,13 +44,12 @@ func TestTheMainJobInABrowser(t *testing.T) {
 		chromedp.Evaluate[chromedp.Void](`document.querySelector("#instruction-0").value = ""`),
 		chromedp.SendKeys(chromedp.CSS("#instruction-0"), "Look up Brindlemoor with get_city, as edited by a person."))
 	await(t, ctx, `document.querySelector("#node-s1").innerText.includes("as edited by a person")`)
-	watchStatuses := `window.seen = new Set(); new MutationObserver(() => {
+	watchFromTheStart(t, ctx, `window.seen = new Set(); new MutationObserver(() => {
 		const ids = [...document.querySelectorAll("#graph .node[data-status=running]")].map(n => n.dataset.n).sort().join(",");
 		if (ids) window.seen.add(ids);
-	}).observe(document.documentElement, {subtree: true, childList: true, attributes: true}); true`
+	}).observe(document, {subtree: true, childList: true, attributes: true})`)
 	click(t, ctx, "#editor-actions button[value=approve]")
 	await(t, ctx, `!document.querySelector("#editor") && `+pageReady)
-	eval[bool](t, ctx, watchStatuses)
 
 	// Watch the nodes change wave by wave, and read the answer.
 	await(t, ctx, `document.querySelector("#run-head").innerText.includes("Succeeded")`)
@@ -81,6 +83,16 @@ func TestTheMainJobInABrowser(t *testing.T) {
 	if s := text(ctx); !strings.Contains(s, "succeeded") {
 		t.Errorf("the history says %q", s)
 	}
+}
+
+// watchFromTheStart has a script run in every page from now on, before anything
+// of the page is there.
+func watchFromTheStart(t testing.TB, ctx context.Context, js string) {
+	t.Helper()
+	do(t, ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: js})
+		return err
+	}))
 }
 
 // runText is what a run's page says, without clocks that are counted on.

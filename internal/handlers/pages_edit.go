@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -65,7 +66,8 @@ func (s *server) savePlan(c echo.Context) error {
 func (s *server) saveDraft(c echo.Context, v view, d draft, approve bool) error {
 	ctx := c.Request().Context()
 	run, err := s.Runs.Edit(ctx, v.run.ID, d.Base, d.Plan, by(c))
-	if err == nil {
+	edited := err == nil
+	if edited {
 		// What follows is about what is saved now.
 		saved, _ := run.Version()
 		v.run, d.Base = run, saved.Number
@@ -86,6 +88,10 @@ func (s *server) saveDraft(c echo.Context, v view, d draft, approve bool) error 
 			Tone: "failed", Title: "Somebody else changed this run meanwhile", Text: e.Message,
 			Lost: "Nothing of yours is lost: it is still in the form below.",
 			Todo: "Open the run in another tab to see what changed. To put your version over it, discard and edit the newest.",
+		}
+		if edited {
+			p.Notice.Title, p.Notice.Todo = "Your plan could not be approved", "Open the run in another tab to see what changed."
+			p.Notice.Lost = fmt.Sprintf("It is saved as version %d.", d.Base)
 		}
 		return show(c, http.StatusConflict, templates.Run(p))
 	}

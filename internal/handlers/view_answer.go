@@ -28,7 +28,11 @@ func (s *server) answerOf(v view) templates.AnswerProps {
 			p.Missing = append(p.Missing, fmt.Sprintf("Step %s failed: %s", st.ID, st.Error.Message))
 		case plan.StepStatusSkipped:
 			p.Missing = append(p.Missing, fmt.Sprintf("Step %s was skipped, since %s did not succeed.", st.ID, st.Cause))
-		case plan.StepStatusPending, plan.StepStatusRunning, plan.StepStatusAwaitingApproval, plan.StepStatusSucceeded, plan.StepStatusCancelled:
+		case plan.StepStatusCancelled:
+			if st.Reason != "" {
+				p.Missing = append(p.Missing, fmt.Sprintf("Step %s was not carried out: %s.", st.ID, st.Reason))
+			}
+		case plan.StepStatusPending, plan.StepStatusRunning, plan.StepStatusAwaitingApproval, plan.StepStatusSucceeded:
 		}
 	}
 	return p

@@ -73,7 +73,7 @@ func (v view) criticalEdges() map[string]string {
 // edge lights up when the result it carries is used.
 func (v view) edge(e templates.EdgeProps) templates.EdgeProps {
 	from, to := v.run.Step(e.From), v.run.Step(e.To)
-	e.Lit = from.Status == plan.StepStatusSucceeded && to.Status != plan.StepStatusPending && to.Status != plan.StepStatusSkipped
+	e.Lit = from.Status == plan.StepStatusSucceeded && (to.Status == plan.StepStatusSucceeded || !to.StartedAt.IsZero())
 	e.Broken = from.Status.Ended() && from.Status != plan.StepStatusSucceeded
 	return e
 }
