@@ -340,3 +340,22 @@ func TestWhatIsAnnounced(t *testing.T) { // UX: live changes are announced polit
 		}
 	}
 }
+
+func TestARunInRoundsHasNoDeliverable(t *testing.T) { // BEHAVIOUR 7.4
+	s := newPageSite(t, &scriptedModel{})
+	tasks := plan.Plan{Steps: diamond().Steps[:2]}
+	for strategy, flags := range map[plan.Strategy]int{plan.StrategyRounds: 0, plan.StrategyPlan: 1} {
+		p := tasks
+		if strategy == plan.StrategyPlan {
+			p = diamond()
+		}
+		r := s.start(p, func(o *plan.Options) { o.Strategy, o.Approval = strategy, plan.ApprovalManual })
+		shown := s.page("/runs/" + r)
+		if n := shown.Find(".node-final").Length(); n != flags {
+			t.Errorf("%s: %d nodes are marked as final, want %d", strategy, n, flags)
+		}
+		if rounds := strings.Contains(shown.Find("#run-head").Text(), "round 1 of 3 at most"); rounds != (strategy == plan.StrategyRounds) {
+			t.Errorf("%s: the head speaks of rounds: %v", strategy, rounds)
+		}
+	}
+}

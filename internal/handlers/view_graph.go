@@ -37,7 +37,7 @@ func (s *server) graphOf(ctx context.Context, v view) templates.GraphProps {
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		*n = v.node(*n)
-		n.Change, n.Critical = marks[n.ID], critical[n.ID]
+		n.Change, n.Critical, n.Final = marks[n.ID], critical[n.ID], n.ID == v.run.Deliverable()
 	}
 	next := v.criticalEdges()
 	for i := range g.Edges {
