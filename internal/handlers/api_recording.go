@@ -39,7 +39,7 @@ const mostEchoed = 80
 // importRun takes an exported run in.
 func (a *api) importRun(c echo.Context) error {
 	var rec runs.Recording
-	if err := a.read(c, "Recording", &rec); err != nil {
+	if err := a.read(c, "ImportRequest", &rec); err != nil {
 		return err
 	}
 	r, err := a.Runs.Import(c.Request().Context(), rec)

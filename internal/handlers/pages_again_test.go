@@ -70,7 +70,7 @@ func has(t *testing.T, p *goquery.Document, selector string, texts ...string) {
 }
 
 func TestTryingAStepAgainByForm(t *testing.T) { // BEHAVIOUR 5.8
-	s := newPageSite(t, &scriptedModel{executor: failingOnce("s2")})
+	s := newPageSite(t, &scriptedModel{executor: failingOnce("s2", wellDone)})
 	r := s.start(diamond())
 	s.until(r, plan.RunStatusPartial)
 	path := "/runs/" + r

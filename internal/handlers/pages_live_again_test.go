@@ -5,23 +5,11 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
 )
-
-// failingOnce is an executor that cannot carry out one step the first time.
-func failingOnce(step string) func(context.Context, model.Request) (string, error) {
-	var tried atomic.Bool
-	return func(ctx context.Context, req model.Request) (string, error) {
-		if strings.Contains(req.Messages[0].Text, `<step id="`+step+`">`) && !tried.Swap(true) {
-			return broken(ctx, req)
-		}
-		return `{"result":"done"}`, nil
-	}
-}
 
 // letter is a plan whose second step needs a person's word.
 func letter() plan.Plan {
@@ -35,7 +23,7 @@ func letter() plan.Plan {
 // A run that is tried again, answered again and taken over shows the same
 // however its page got there.
 func TestAPageOfARunTriedAgain(t *testing.T) { // BEHAVIOUR 5.8, 5.9, 9.3
-	s := newPageSite(t, &scriptedModel{executor: failingOnce("s2")})
+	s := newPageSite(t, &scriptedModel{executor: failingOnce("s2", wellDone)})
 	r := s.start(diamond())
 	s.until(r, plan.RunStatusPartial)
 	if _, err := s.runs.Retry(t.Context(), r, "s2", "me"); err != nil {

@@ -51,7 +51,7 @@ func newPageSite(t testing.TB, m *scriptedModel, wrap ...func(runs.Store) runs.S
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, models, newID := pageTools(t), registryOf(t, m), counter()
+	set, models, newID := pageTools(t), registryOf(t, m, nil), counter()
 	s.store = store
 	kept := runs.Store(store)
 	for _, f := range wrap {
