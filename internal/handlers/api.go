@@ -87,7 +87,7 @@ func requestSchemas() map[string]*jsonschema.Schema {
 	schemas := map[string]*jsonschema.Schema{}
 	for _, name := range []string{
 		"AskRequest", "EditRequest", "ReviseRequest", "ApproveRequest", "EmptyRequest", "ContinueRequest", "AnswerRequest",
-		"ForkRequest", "DecideRequest", "CheckRequest", "AffectedRequest",
+		"ForkRequest", "ImportRequest", "DecideRequest", "CheckRequest", "AffectedRequest",
 	} {
 		schemas[name] = compiler.MustCompile(documentURL + "#/components/schemas/" + name)
 	}
