@@ -19,7 +19,14 @@ func TestRecordings(t *testing.T) {
 		"replay": s.want(201, "POST", "/api/v1/runs/"+id+"/replay", ""),
 		"import": s.want(201, "POST", "/api/v1/runs/import", file),
 	} {
-		var now runDoc
+		var now struct {
+			ID       string
+			Status   plan.RunStatus
+			Recorded bool
+			Plan     struct{ Hash string }
+			Answer   struct{ Result string }
+			Seq      int64
+		}
 		if err := json.Unmarshal([]byte(answer.body), &now); err != nil {
 			t.Fatal(err)
 		}
