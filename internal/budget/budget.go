@@ -16,12 +16,23 @@ import (
 
 // Errors of a reservation.
 var (
-	// ErrExhausted is returned for an amount that does not fit and never will
-	// with this limit.
+	// ErrExhausted is returned, as an [*ExhaustedError], for an amount that does
+	// not fit and never will with this limit.
 	ErrExhausted = errors.New("budget exhausted")
 	// ErrNegative refuses a negative amount.
 	ErrNegative = errors.New("a negative amount cannot be reserved")
 )
+
+// ExhaustedError says in which dimension an amount does not fit.
+type ExhaustedError struct{ Dimension, Used, Asked, Allowed string }
+
+// Error says it in words that are safe to show.
+func (e *ExhaustedError) Error() string {
+	return fmt.Sprintf("%s: %s used, %s more asked for, %s allowed", e.Dimension, e.Used, e.Asked, e.Allowed)
+}
+
+// Is says that it is [ErrExhausted].
+func (e *ExhaustedError) Is(target error) bool { return target == ErrExhausted }
 
 // Ledger is the budget of one run. Every method is safe for concurrent use.
 type Ledger struct {
@@ -187,8 +198,7 @@ func over[T int | plan.USD](dimension string, written func(T) string, held, aske
 	if limit == nil || asked <= *limit-held {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: %s used, %s more asked for, %s allowed",
-		ErrExhausted, dimension, written(held), written(asked), written(*limit))
+	return &ExhaustedError{Dimension: dimension, Used: written(held), Asked: written(asked), Allowed: written(*limit)}
 }
 
 func count(n int) string { return strconv.Itoa(n) }

@@ -177,9 +177,9 @@ func shown(err error) *plan.Error {
 	if e, ok := errors.AsType[*model.Error](err); ok {
 		return e.Shown()
 	}
-	if errors.Is(err, budget.ErrExhausted) {
+	if e, ok := errors.AsType[*budget.ExhaustedError](err); ok {
 		return plan.NewError(plan.CodeBudgetExhausted,
-			"The budget of this run is used up ("+err.Error()+"). What succeeded is kept.", err)
+			"The budget of this run is used up ("+e.Error()+"). What succeeded is kept.", err)
 	}
 	return plan.AsError(err)
 }

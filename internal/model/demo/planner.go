@@ -37,6 +37,12 @@ func writePlan(req model.Request) (model.Response, error) {
 	if !meant || !q.known() {
 		return model.Response{}, beyond()
 	}
+	if resp, asked := goOn(req, q); asked {
+		return resp, nil
+	}
+	if inRounds(req) {
+		return model.Response{Text: written(firstRound(planOf(q, limitOf(req.Schema)+1)))}, nil
+	}
 	p := planOf(q, limitOf(req.Schema))
 	if last := len(p.Steps) - 1; first && last > 1 {
 		p.Steps[last].DependsOn = []string{}
