@@ -5,6 +5,8 @@ package tools
 import (
 	"context"
 	"encoding/json"
+
+	"planwave/internal/plan"
 )
 
 // Info is what planners, models and people are told of a tool.
@@ -24,6 +26,9 @@ type Result struct {
 	Text    string
 	Data    json.RawMessage // the structured result, if there is one
 	IsError bool
+	// Code names the kind of error where there is a more telling one than
+	// [plan.CodeToolFailed], which "" stands for.
+	Code plan.Code
 }
 
 // Tool is one thing that can be done. It is safe for concurrent use. An error
