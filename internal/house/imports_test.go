@@ -28,8 +28,9 @@ var mayImport = []struct {
 }{
 	{"cmd/web", []string{
 		"internal/handlers", "internal/runs", "internal/planner", "internal/scheduler", "internal/agent", "internal/model",
-		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/tools", "internal/budget",
-		"internal/db", "internal/layout", "internal/prompt", "internal/plan", "web/templates", "web/static",
+		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/tools",
+		"internal/tools/fetch", "internal/guard", "internal/budget", "internal/db", "internal/layout", "internal/prompt",
+		"internal/plan", "web/templates", "web/static",
 	}},
 	{"web/gallery", []string{"web/templates", "web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"internal/handlers", []string{
@@ -54,10 +55,12 @@ var mayImport = []struct {
 	{"internal/model/openai", []string{"internal/model", "internal/plan"}},
 	{"internal/model/modeltest", []string{"internal/model", "internal/plan"}},
 	{"internal/model", []string{"internal/plan"}},
+	{"internal/tools/fetch", []string{"internal/tools", "internal/guard", "internal/plan"}},
 	{"internal/tools", []string{"internal/plan"}},
 	{"internal/budget", []string{"internal/plan"}},
 	{"internal/db", []string{"internal/plan"}},
 	{"internal/layout", []string{"internal/plan"}},
+	{"internal/guard", nil},
 	{"internal/looseread", nil},
 	{"internal/prompt", nil},
 	{"internal/plan", nil},
