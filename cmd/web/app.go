@@ -13,6 +13,7 @@ import (
 
 	"planwave/internal/agent"
 	"planwave/internal/db"
+	"planwave/internal/guard"
 	"planwave/internal/handlers"
 	"planwave/internal/model"
 	"planwave/internal/model/demo"
@@ -20,6 +21,7 @@ import (
 	"planwave/internal/prompt"
 	"planwave/internal/runs"
 	"planwave/internal/tools"
+	"planwave/internal/tools/fetch"
 )
 
 // shutdownGrace is how long requests in flight may take when the program ends.
@@ -42,7 +44,7 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := tools.New(tools.City(), tools.Calculate())
+	set, err := tools.New(tools.City(), tools.Calculate(), fetch.New(fetch.Config{Guard: guard.New(c.FetchAllow)}))
 	if err != nil {
 		return nil, fmt.Errorf("set up the tools: %w", err)
 	}

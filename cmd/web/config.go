@@ -7,11 +7,13 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
 
+	"planwave/internal/guard"
 	"planwave/internal/model"
 	"planwave/internal/plan"
 )
@@ -29,11 +31,13 @@ type config struct {
 	CallTimeout   time.Duration
 	InFlight      int
 	Prompts       string
+	FetchAllow    []netip.Prefix
 	Auth          string
 	LogLevel      slog.Level
 	costLimit     string
 	callTimeout   string
 	inFlight      string
+	fetchAllow    string
 	logLevel      string
 	demoAtOnce    bool // tests: the demo model takes no time
 }
@@ -59,6 +63,7 @@ func (c *config) list() []setting {
 		{flag: "call-timeout", env: "PLANWAVE_CALL_TIMEOUT", preset: "120s", into: &c.callTimeout, help: "one model call at most"},
 		{flag: "in-flight", env: "PLANWAVE_IN_FLIGHT", preset: strconv.Itoa(model.DefaultInFlight), into: &c.inFlight, help: "model calls to one provider at the same time, at most"},
 		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
+		{flag: "fetch-allow", env: "PLANWAVE_FETCH_ALLOW", into: &c.fetchAllow, help: "addresses or networks that fetch_url may reach although private, as 10.1.0.0/16,192.168.1.7 (default: none)"},
 		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
 		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
 	}
@@ -127,6 +132,9 @@ func (c *config) check() error {
 	c.CallTimeout = d
 	if c.InFlight, err = strconv.Atoi(c.inFlight); err != nil || c.InFlight < 1 {
 		wrong("PLANWAVE_IN_FLIGHT", c.inFlight, "it must be a number above zero, as 16")
+	}
+	if c.FetchAllow, err = guard.ParseAllow(c.fetchAllow); err != nil {
+		wrong("PLANWAVE_FETCH_ALLOW", c.fetchAllow, err.Error())
 	}
 	if err := c.LogLevel.UnmarshalText([]byte(c.logLevel)); err != nil {
 		wrong("PLANWAVE_LOG_LEVEL", c.logLevel, "it is debug, info, warn or error")

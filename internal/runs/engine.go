@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,7 +133,7 @@ func (e *engine) executeTool(ctx context.Context, t scheduler.Task) (plan.Result
 		return plan.Result{}, plan.NewError(plan.CodeToolFailed, fmt.Sprintf("The tool %s broke: %v", t.Step.Tool, err), err)
 	}
 	if out.IsError {
-		return plan.Result{}, plan.NewError(plan.CodeToolFailed, out.Text, nil)
+		return plan.Result{}, plan.NewError(cmp.Or(out.Code, plan.CodeToolFailed), out.Text, nil)
 	}
 	result := plan.Result{Text: out.Text, Data: out.Data}
 	if t.Step.Contract != nil {
