@@ -36,9 +36,10 @@ build: ## Build the program as bin/planwave
 	@$(GO) build -tags $(TAGS) -o bin/planwave ./cmd/web
 
 .PHONY: test
-test: ## Run every test with the race detector, those in a real browser too
+test: ## Run every test with the race detector, those in a real browser and with real MCP servers too
 	@scripts/need.sh
-	chromium=$$(scripts/chromium.sh) && PLANWAVE_CHROMIUM="$$chromium" \
+	chromium=$$(scripts/chromium.sh) && servers=$$(scripts/mcp-servers.sh) && \
+		PLANWAVE_CHROMIUM="$$chromium" PLANWAVE_MCP_SERVERS="$$servers" \
 		$(GO) test -race -shuffle=on -count=1 -timeout 15m -tags $(TAGS) ./...
 
 .PHONY: crash
