@@ -28,7 +28,7 @@ var mayImport = []struct {
 }{
 	{"cmd/web", []string{
 		"internal/handlers", "internal/runs", "internal/planner", "internal/scheduler", "internal/agent", "internal/model",
-		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/tools",
+		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/tools", "internal/tools/mcp",
 		"internal/tools/fetch", "internal/guard", "internal/budget", "internal/db", "internal/layout", "internal/prompt",
 		"internal/plan", "web/templates", "web/static",
 	}},
@@ -56,6 +56,7 @@ var mayImport = []struct {
 	{"internal/model/modeltest", []string{"internal/model", "internal/plan"}},
 	{"internal/model", []string{"internal/plan"}},
 	{"internal/tools/fetch", []string{"internal/tools", "internal/guard", "internal/plan"}},
+	{"internal/tools/mcp", []string{"internal/tools", "internal/plan"}},
 	{"internal/tools", []string{"internal/plan"}},
 	{"internal/budget", []string{"internal/plan"}},
 	{"internal/db", []string{"internal/plan"}},
