@@ -30,7 +30,7 @@ func quick() Options {
 }
 
 // itself is a server that is this program.
-func itself(t *testing.T, name, kind string) ServerConfig {
+func itself(t testing.TB, name, kind string) ServerConfig {
 	t.Helper()
 	program, err := os.Executable()
 	if err != nil {
@@ -83,7 +83,7 @@ func until(t *testing.T, s *Servers, i int, is func(State) bool) State {
 }
 
 // named returns the tool of that name.
-func named(t *testing.T, s *Servers, name string) tools.Tool {
+func named(t testing.TB, s *Servers, name string) tools.Tool {
 	t.Helper()
 	var all []string
 	for _, tool := range s.Tools() {
