@@ -40,7 +40,7 @@ func real(t *testing.T, name string, args ...string) ServerConfig {
 }
 
 // BEHAVIOUR 4.4: servers that no one here wrote, in one registry.
-func TestAPlanCanUseTwoRealServers(t *testing.T) {
+func TestTwoRealServersInOneRegistry(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.WriteFile(filepath.Join(folder, "note.txt"), []byte("Almar has 1,200 people."), 0o600); err != nil {
 		t.Fatal(err)
