@@ -33,6 +33,13 @@ type Request struct {
 	Schema *Schema `json:"schema,omitempty"`
 	// MaxOutputTokens is the most the model may write, thinking included.
 	MaxOutputTokens int `json:"max_output_tokens,omitempty"`
+	// OnText is told the text of the answer while it is written, where someone
+	// watches: it may be nil, and a model that cannot stream calls it once or
+	// never. An empty piece says that what was told so far is void, and begins
+	// every attempt. When Generate succeeds and has told anything, the pieces
+	// since the last empty one are the text of the response. It is called by the
+	// goroutine that asks, and not after Generate has returned.
+	OnText func(piece string) `json:"-"`
 }
 
 // Schema is a named JSON Schema of an object.

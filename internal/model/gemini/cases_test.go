@@ -1,7 +1,10 @@
 package gemini_test
 
 import (
+	"context"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,11 +15,27 @@ import (
 	"planwave/internal/plan"
 )
 
-// answers starts a server that answers with a body and asks it once.
+// answers starts a server that answers with a body and asks it, not watched and
+// watched, when it streams the same answer: both come to the same.
 func answers(t *testing.T, body string) (model.Response, *model.Error) {
 	t.Helper()
-	server := modeltest.NewServer(t, modeltest.Gemini, modeltest.Fails(http.StatusOK, body))
-	return generate(t, newClient(t, server.URL, "k"), question())
+	server := modeltest.NewServer(t, modeltest.Gemini, func(_ context.Context, asked modeltest.Asked) modeltest.Reply {
+		if asked.Stream {
+			return modeltest.Reply{Pieces: slices.Values(modeltest.StreamOf(modeltest.Gemini, body))}
+		}
+		return modeltest.Reply{Status: http.StatusOK, Body: body}
+	})
+	resp, e := generate(t, newClient(t, server.URL, "k"), question())
+	streamed, e2 := generate(t, modeltest.Watched(t, newClient(t, server.URL, "k")), question())
+	switch {
+	case e2 != nil && strings.Contains(e2.Message, "the stream was cut"):
+		if strings.Contains(body, `"finishReason":"`) || strings.Contains(body, "blockReason") {
+			t.Errorf("%s: streamed: %v", body, e2)
+		}
+	case !reflect.DeepEqual(resp, streamed), (e == nil) != (e2 == nil), e != nil && (e.Kind != e2.Kind || e.Message != e2.Message || e.Usage != e2.Usage):
+		t.Errorf("%s: whole: %+v, %+v; streamed: %+v, %+v", body, resp, e, streamed, e2)
+	}
+	return resp, e
 }
 
 func generate(t *testing.T, m model.Model, req model.Request) (model.Response, *model.Error) {
@@ -198,24 +217,4 @@ func TestBaseURLs(t *testing.T) {
 			t.Errorf("%q: %v", wrong, err)
 		}
 	}
-}
-
-// FuzzAnswer holds that no answer is read as something that is neither a
-// response with words or calls nor a typed failure.
-func FuzzAnswer(f *testing.F) {
-	f.Add(`{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"a"},{"functionCall":{"name":"f","args":{"a":[]}}}]}}],"usageMetadata":{"totalTokenCount":1}}`)
-	f.Add(`{"promptFeedback":{"blockReason":"X"}}`)
-	body := ""
-	server := modeltest.NewServer(f, modeltest.Gemini, modeltest.Answer(&body))
-	client := newClient(f, server.URL, "k")
-	f.Fuzz(func(t *testing.T, text string) {
-		body = text
-		resp, e := generate(t, client, question())
-		if e == nil && strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
-			t.Errorf("%q is an empty success", text)
-		}
-		if u := resp.Usage; e == nil && (u.InputTokens < 0 || u.OutputTokens < 0 || u.ThinkingTokens < 0 || u.ThinkingTokens > u.OutputTokens) {
-			t.Errorf("%q: usage %+v", text, u)
-		}
-	})
 }

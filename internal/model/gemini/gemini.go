@@ -43,6 +43,7 @@ type Client struct {
 	genai  *genai.Client
 	http   *http.Client
 	forms  model.Ladder
+	whole  model.Ladder // 1 for models that are not streamed
 }
 
 // New returns a client.
@@ -91,22 +92,50 @@ const (
 )
 
 // Generate asks Gemini. A form of request that a model refuses is asked for in
-// the next lower form at once.
+// the next lower form at once, and so is a stream.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	for form := c.form(req); ; form++ {
-		answer, err := c.ask(ctx, req, form)
+	tell := model.NewTeller(req)
+	stream := tell.Listens() && c.whole.At(req.Model) == 0
+	for form := c.form(req); ; {
+		answer, err := c.ask(ctx, req, form, tell, stream)
 		if err == nil {
-			if req.Schema != nil && len(req.Tools) == 0 {
-				c.forms.Keep(req.Model, form)
+			c.keep(req, form, stream)
+			resp, err := c.read(answer, req)
+			if err == nil {
+				tell.End(resp.Text)
 			}
-			return c.read(answer, req)
+			return resp, err
 		}
 		e := c.failure(ctx, err)
-		var refused *statusError
-		if req.Schema == nil || form >= promptOnly || !errors.As(err, &refused) || e.Kind != model.BadResponse ||
-			!model.RefusesForm(refused.status, model.ErrorDetail(refused.body)) {
+		refused, ok := errors.AsType[*statusError](err)
+		if !ok {
 			return model.Response{}, e
 		}
+		detail := model.ErrorDetail(refused.body)
+		switch {
+		case stream && refusesStream(refused.status, detail):
+			stream = false
+		case req.Schema != nil && form < promptOnly && e.Kind == model.BadResponse && model.RefusesForm(refused.status, detail):
+			form++
+		default:
+			return model.Response{}, e
+		}
+	}
+}
+
+// refusesStream says whether a server does not stream. One that knows no such
+// method says not found, and so does one that does not know the model.
+func refusesStream(status int, detail string) bool {
+	return status == http.StatusNotFound && !strings.Contains(detail, "models/") || model.RefusesStream(status, detail)
+}
+
+// keep remembers what was accepted.
+func (c *Client) keep(req model.Request, form int, stream bool) {
+	if req.Schema != nil && len(req.Tools) == 0 {
+		c.forms.Keep(req.Model, form)
+	}
+	if req.OnText != nil && !stream {
+		c.whole.Keep(req.Model, 1)
 	}
 }
 
@@ -125,24 +154,27 @@ func (c *Client) form(req model.Request) int {
 	return c.forms.At(req.Model)
 }
 
-// ask makes one request and returns the body of the answer.
-func (c *Client) ask(ctx context.Context, req model.Request, form int) ([]byte, error) {
+// ask makes one request.
+func (c *Client) ask(ctx context.Context, req model.Request, form int, tell *model.Teller, stream bool) (answer, error) {
 	history := contentsOf(req.Messages)
 	if len(history) == 0 || history[len(history)-1].Role != user {
-		return nil, c.server.Bad("cannot be asked: the conversation does not end with the user's turn.")
+		return answer{}, c.server.Bad("cannot be asked: the conversation does not end with the user's turn.")
 	}
 	last := len(history) - 1
 	chat := c.configured(req, form).StartChat()
 	chat.History = history[:last]
 	ex := &exchange{calls: callsOf(req.Messages)}
+	if stream {
+		ex.tell = tell
+	}
 	_, err := chat.SendMessage(context.WithValue(ctx, exchangeKey{}, ex), history[last].Parts...)
 	if ex.answer != nil {
-		return ex.answer, nil
+		return *ex.answer, nil
 	}
 	if err == nil {
 		err = errors.New("the library made no request")
 	}
-	return nil, err
+	return answer{}, c.charged(ctx, err, req)
 }
 
 // configured is the model with everything but the conversation.

@@ -22,6 +22,7 @@ type answer struct {
 }
 
 type candidate struct {
+	Index         int    `json:"index"`
 	FinishReason  reason `json:"finishReason"`
 	FinishMessage string `json:"finishMessage"`
 	Content       struct {
@@ -76,14 +77,8 @@ func (u *usage) counted() plan.Usage {
 	return out
 }
 
-// read turns an answer with a status of success into a response or a failure.
-func (c *Client) read(body []byte, req model.Request) (model.Response, error) {
-	var in answer
-	if err := json.Unmarshal(body, &in); err != nil {
-		e := c.server.Bad("sent an answer that cannot be read. Try again, or check GEMINI_BASE_URL.")
-		e.Cause = fmt.Errorf("read an answer of %d bytes: %w", len(body), err)
-		return model.Response{}, e
-	}
+// read turns an answer into a response or a failure.
+func (c *Client) read(in answer, req model.Request) (model.Response, error) {
 	u := in.UsageMetadata.counted()
 	failed := func(kind model.Kind, format string, args ...any) (model.Response, error) {
 		e := c.server.Bad(format, args...)
@@ -91,8 +86,6 @@ func (c *Client) read(body []byte, req model.Request) (model.Response, error) {
 		return model.Response{}, e
 	}
 	switch {
-	case len(in.Error) > 0 && string(in.Error) != "null":
-		return failed(model.BadResponse, "reports a failure: %s", plan.Short(c.server.Scrub(model.ErrorDetail(in.Error)), 300))
 	case in.PromptFeedback.BlockReason != "" && len(in.Candidates) == 0:
 		return failed(model.Filtered, "blocked the prompt (%s). Put the question in other words.", in.PromptFeedback.BlockReason)
 	case len(in.Candidates) == 0:

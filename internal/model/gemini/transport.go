@@ -12,12 +12,15 @@ import (
 	"time"
 
 	"planwave/internal/model"
+	"planwave/internal/plan"
 )
 
 // exchange is what the transport is told of a request, and what it brings back.
 type exchange struct {
-	calls  []model.ToolCall // of all turns, in order
-	answer []byte
+	calls []model.ToolCall // of all turns, in order
+	tell  *model.Teller    // of the answer while it is streamed, nil if it is not
+	// The answer, once there is one, is read, or was merged from pieces.
+	answer *answer
 }
 
 type exchangeKey struct{}
@@ -33,14 +36,15 @@ type statusError struct {
 	status int
 	header http.Header
 	body   []byte
+	usage  plan.Usage
 }
 
 // Error names the status.
 func (e *statusError) Error() string { return fmt.Sprintf("HTTP %d", e.status) }
 
-// RoundTrip makes one request: generateContent rather than its stream, the key
-// in a header, and in the body what the library cannot write. The library is
-// given an empty answer.
+// RoundTrip makes one request: generateContent unless somebody watches the
+// stream, the key in a header, and in the body what the library cannot write.
+// The library is given an empty answer.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx := r.Context()
 	ex, ok := ctx.Value(exchangeKey{}).(*exchange)
@@ -54,8 +58,12 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if body, err = complete(body, ex.calls); err != nil {
 		return nil, err
 	}
-	out := r.Clone(ctx)
-	out.URL.Path = strings.Replace(out.URL.Path, ":streamGenerateContent", ":generateContent", 1)
+	ctx2, stop := context.WithCancel(ctx)
+	defer stop()
+	out := r.Clone(ctx2)
+	if ex.tell == nil {
+		out.URL.Path = strings.Replace(out.URL.Path, streaming, ":generateContent", 1)
+	}
 	out.URL.RawQuery = ""
 	out.Header.Set("X-Goog-Api-Key", t.server.Key)
 	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
@@ -68,16 +76,63 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer resp.Body.Close() //nolint:errcheck // the answer has been read
-	answer, err := t.server.ReadAnswer(ctx, resp.Body)
-	if err != nil {
+	if err = t.receive(ctx, resp, stop, ex); err != nil {
 		return nil, err
 	}
-	if resp.StatusCode >= http.StatusMultipleChoices {
-		return nil, &statusError{status: resp.StatusCode, header: resp.Header, body: answer}
-	}
-	ex.answer = answer
 	resp.Body = io.NopCloser(strings.NewReader("[{}]"))
 	return resp, nil
+}
+
+// streaming ends the path of the library's requests.
+const streaming = ":streamGenerateContent"
+
+// receive reads what came back.
+func (t *transport) receive(ctx context.Context, resp *http.Response, stop func(), ex *exchange) error {
+	var in answer
+	if ex.tell != nil && resp.StatusCode < http.StatusMultipleChoices {
+		m := &merger{server: t.server, tell: ex.tell}
+		if err := m.read(ctx, resp.Body, stop); err != nil {
+			return err
+		}
+		ex.answer = &m.answer
+		return nil
+	}
+	body, err := t.server.ReadAnswer(ctx, resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return &statusError{status: resp.StatusCode, header: resp.Header, body: body}
+	}
+	if err = json.Unmarshal(body, &in); err != nil {
+		return unreadable(t.server, fmt.Errorf("read an answer of %d bytes: %w", len(body), err))
+	}
+	if isThere(in.Error) {
+		return reported(in)
+	}
+	ex.answer = &in
+	return nil
+}
+
+// unreadable is an answer that is none.
+func unreadable(s model.Server, cause error) *model.Error {
+	e := s.Bad("sent an answer that cannot be read. Try again, or check GEMINI_BASE_URL.")
+	e.Cause = cause
+	return e
+}
+
+func isThere(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// reported is an error that came with a status of success.
+func reported(in answer) *statusError {
+	var told struct {
+		Code int `json:"code"`
+	}
+	status := http.StatusBadRequest
+	if json.Unmarshal(in.Error, &told) == nil && told.Code >= http.StatusBadRequest && told.Code < 600 {
+		status = told.Code
+	}
+	return &statusError{status: status, body: fmt.Appendf(nil, `{"error":%s}`, in.Error), usage: in.UsageMetadata.counted()}
 }
 
 // CloseIdleConnections lets go of connections that nobody uses.
@@ -164,6 +219,7 @@ func (c *Client) failure(ctx context.Context, err error) *model.Error {
 	}
 	detail := model.ErrorDetail(refused.body)
 	e := c.server.FromStatus(refused.status, refused.header, detail, asked(refused.body))
+	e.Usage = refused.usage
 	// A wrong key is a bad request to Gemini.
 	if e.Kind == model.BadResponse && (strings.Contains(string(refused.body), "API_KEY_INVALID") || strings.Contains(detail, "API key")) {
 		e.Kind = model.Auth

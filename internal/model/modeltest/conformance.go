@@ -19,11 +19,20 @@ type Subject struct {
 	Protocol Protocol
 	// New returns a model that asks the server at the URL, with the key.
 	New func(t *testing.T, url, key string) model.Model
+	// watched is set when its answers are watched, and so are streamed.
+	watched bool
 }
 
-// Run holds a provider to what every [model.Model] over HTTP does.
+// Run holds a provider to what every [model.Model] over HTTP does, whether its
+// answers are watched or not.
 func Run(t *testing.T, s Subject) {
 	t.Helper()
+	for name, test := range streamTests() {
+		t.Run("stream/"+name, func(t *testing.T) { test(t, s) })
+	}
+	watched := s
+	watched.watched = true
+	watched.New = func(t *testing.T, url, key string) model.Model { return Watched(t, s.New(t, url, key)) }
 	for name, test := range map[string]func(*testing.T, Subject){
 		"text":                 textIsSentAndRead,
 		"structured output":    schemaIsSent,
@@ -42,7 +51,8 @@ func Run(t *testing.T, s Subject) {
 		"cancel":               cancelClosesTheConnection,
 		"side by side":         sideBySide,
 	} {
-		t.Run(name, func(t *testing.T) { test(t, s) })
+		t.Run("whole/"+name, func(t *testing.T) { test(t, s) })
+		t.Run("watched/"+name, func(t *testing.T) { test(t, watched) })
 	}
 }
 

@@ -55,11 +55,12 @@ type geminiResponse struct {
 	} `json:"response"`
 }
 
-// readGemini reads a request of generateContent.
+// readGemini reads a request of generateContent, or of its stream.
 func readGemini(r *http.Request, asked *Asked) error {
 	name, ok := strings.CutPrefix(r.URL.Path, "/v1beta/models/")
 	name, whole := strings.CutSuffix(name, ":generateContent")
-	if !ok || !whole {
+	name, asked.Stream = strings.CutSuffix(name, ":streamGenerateContent")
+	if !ok || whole == asked.Stream {
 		return fmt.Errorf("the path is %s", r.URL.Path)
 	}
 	if r.URL.Query().Has("key") {

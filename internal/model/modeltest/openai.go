@@ -20,6 +20,10 @@ type openaiRequest struct {
 	ResponseFormat      *openaiFormat   `json:"response_format"`
 	MaxTokens           int             `json:"max_tokens"`
 	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	Stream              bool            `json:"stream"`
+	StreamOptions       *struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
 }
 
 type openaiMessage struct {
@@ -68,6 +72,10 @@ func readOpenAI(r *http.Request, asked *Asked) error {
 	if in.Model == "" || len(in.Messages) == 0 {
 		return errors.New("model and messages are required")
 	}
+	if in.StreamOptions != nil && !in.Stream {
+		return errors.New("stream_options are only for streams")
+	}
+	asked.Stream, asked.IncludeUsage = in.Stream, in.StreamOptions != nil && in.StreamOptions.IncludeUsage
 	asked.Model, asked.MaxOutputTokens = in.Model, max(in.MaxTokens, in.MaxCompletionTokens)
 	for _, t := range in.Tools {
 		if t.Type != "function" || t.Function.Name == "" || len(t.Function.Parameters) == 0 {
@@ -194,7 +202,7 @@ func writeOpenAI(asked Asked, reply Reply) string {
 		"id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": asked.Model,
 		"choices": []any{map[string]any{"index": 0, "message": message, "finish_reason": finish}},
 	}
-	if u := reply.Usage; u != nil {
+	if u := reply.Usage; u != nil && (asked.IncludeUsage || !asked.Stream) {
 		out["usage"] = openaiUsage(*u)
 	}
 	return text(out)

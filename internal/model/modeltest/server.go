@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -27,7 +28,8 @@ type Protocol string
 const (
 	// OpenAI is POST …/v1/chat/completions.
 	OpenAI Protocol = "openai"
-	// Gemini is POST …/v1beta/models/MODEL:generateContent.
+	// Gemini is POST …/v1beta/models/MODEL:generateContent, and
+	// :streamGenerateContent.
 	Gemini Protocol = "gemini"
 )
 
@@ -42,6 +44,9 @@ type Asked struct {
 	// Form is how output by a schema was asked for: json_schema, tool,
 	// json_object, or nothing.
 	Form string
+	// Stream is whether the answer is wanted in pieces, and IncludeUsage whether
+	// what it used is wanted at its end.
+	Stream, IncludeUsage bool
 }
 
 // Finish is why a model stopped.
@@ -64,6 +69,10 @@ type Reply struct {
 	Status int
 	Header http.Header
 	Body   string
+	// Pieces replace the body. Each is sent at once.
+	Pieces iter.Seq[string]
+	// Cut breaks off the connection at the end.
+	Cut bool
 }
 
 // Script decides what the server answers. It may wait; ctx ends when the
@@ -121,15 +130,32 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.asked = append(s.asked, asked)
 	s.mu.Unlock()
 	reply := s.script(r.Context(), asked)
-	if reply.Status == 0 {
-		reply.Status, reply.Body = http.StatusOK, s.write(asked, reply)
-	}
 	w.Header().Set("Content-Type", "application/json")
+	switch whole := ""; {
+	case reply.Status != 0 || reply.Pieces != nil:
+	case asked.Stream:
+		whole, w.Header()["Content-Type"] = s.write(asked, reply), []string{s.protocol.streamType()}
+		reply.Pieces = slices.Values(StreamOf(s.protocol, whole))
+	default:
+		reply.Body = s.write(asked, reply)
+	}
+	if reply.Status == 0 {
+		reply.Status = http.StatusOK
+	}
+	if reply.Pieces == nil {
+		reply.Pieces = slices.Values([]string{reply.Body})
+	}
 	for name, values := range reply.Header {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(reply.Status)
-	_, _ = io.WriteString(w, reply.Body) // a client that is gone is no failure of the server
+	for piece := range reply.Pieces {
+		_, _ = io.WriteString(w, piece)           // a client that is gone is no failure of the server
+		_ = http.NewResponseController(w).Flush() //nolint:errcheck // the same
+	}
+	if reply.Cut {
+		panic(http.ErrAbortHandler)
+	}
 }
 
 func (s *Server) read(r *http.Request, asked *Asked) error {

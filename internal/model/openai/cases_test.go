@@ -3,6 +3,8 @@ package openai_test
 import (
 	"context"
 	"net/http"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,11 +13,27 @@ import (
 	"planwave/internal/plan"
 )
 
-// answers starts a server that answers with a body and asks it once.
+// answers starts a server that answers with a body and asks it, not watched and
+// watched, when it streams the same answer: both come to the same.
 func answers(t *testing.T, body string) (model.Response, *model.Error) {
 	t.Helper()
-	server := modeltest.NewServer(t, modeltest.OpenAI, modeltest.Fails(http.StatusOK, body))
-	return generate(t, newClient(t, server.URL, "k"), question())
+	server := modeltest.NewServer(t, modeltest.OpenAI, func(_ context.Context, asked modeltest.Asked) modeltest.Reply {
+		if asked.Stream {
+			return modeltest.Reply{Pieces: slices.Values(modeltest.StreamOf(modeltest.OpenAI, body))}
+		}
+		return modeltest.Reply{Status: http.StatusOK, Body: body}
+	})
+	resp, e := generate(t, newClient(t, server.URL, "k"), question())
+	streamed, e2 := generate(t, modeltest.Watched(t, newClient(t, server.URL, "k")), question())
+	switch {
+	case e2 != nil && strings.Contains(e2.Message, "the stream was cut"):
+		if strings.Contains(body, `"finish_reason":"`) && !strings.Contains(body, `"finish_reason":""`) {
+			t.Errorf("%s: streamed: %v", body, e2)
+		}
+	case !reflect.DeepEqual(resp, streamed), (e == nil) != (e2 == nil), e != nil && (e.Kind != e2.Kind || e.Message != e2.Message || e.Usage != e2.Usage):
+		t.Errorf("%s: whole: %+v, %+v; streamed: %+v, %+v", body, resp, e, streamed, e2)
+	}
+	return resp, e
 }
 
 func generate(t *testing.T, m model.Model, req model.Request) (model.Response, *model.Error) {

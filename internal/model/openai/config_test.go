@@ -84,32 +84,3 @@ func TestCallsAreSentBackAsObjects(t *testing.T) {
 		t.Errorf("results = %+v", got[2].Results)
 	}
 }
-
-// FuzzAnswer holds that no answer is read as something that is neither a
-// response with words or calls nor a typed failure.
-func FuzzAnswer(f *testing.F) {
-	f.Add(wrapped(`{"content":"a","tool_calls":[{"id":1,"function":{"name":"f","arguments":{"a":[]}}}]}`, `"stop"`, used))
-	f.Add(wrapped(`{"content":[{"type":"text","text":"a"}],"function_call":{"name":"f"}}`, `null`, `,"usage":{"prompt_tokens":1e99}`))
-	f.Add(`{"error":{"code":[],"message":{}}}`)
-	var body string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }))
-	f.Cleanup(server.Close)
-	client := newClient(f, server.URL, "k")
-	f.Fuzz(func(t *testing.T, text string) {
-		body = text
-		resp, e := generate(t, client, question())
-		if e == nil && strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
-			t.Errorf("%q is an empty success", text)
-		}
-		if e != nil && e.Message == "" {
-			t.Errorf("%q: a failure without a message", text)
-		}
-		ids := map[string]bool{}
-		for _, c := range resp.Calls {
-			if c.ID == "" || ids[c.ID] || len(c.Arguments) == 0 {
-				t.Errorf("%q: call %+v", text, c)
-			}
-			ids[c.ID] = true
-		}
-	})
-}

@@ -16,10 +16,18 @@ const (
 	promptOnly        // the schema in the prompt
 )
 
+// How an answer that somebody watches is asked for, from the best way down.
+const (
+	streamWithUsage = iota // and what it used at its end
+	stream
+	whole // not streamed
+)
+
 // habit is how a request is made.
 type habit struct {
-	form  int
-	limit int // which name of the token limit, in memory.limits
+	form   int
+	limit  int // which name of the token limit, in memory.limits
+	stream int
 }
 
 // memory is what models are known to accept, while the process runs.
@@ -27,11 +35,25 @@ type memory struct {
 	limits []string // names of the token limit, in the order they are tried
 	form   model.Ladder
 	limit  model.Ladder
+	stream model.Ladder
 }
 
 // of is how a request is first made.
 func (m *memory) of(req model.Request) habit {
-	return habit{form: possible(m.form.At(req.Model), req), limit: m.limit.At(req.Model)}
+	h := habit{form: possible(m.form.At(req.Model), req), limit: m.limit.At(req.Model), stream: whole}
+	if req.OnText != nil {
+		h.stream = m.stream.At(streamed(req))
+	}
+	return h
+}
+
+// streamed is under which name it is kept how a request is streamed: there are
+// servers that stream, but not with tools.
+func streamed(req model.Request) string {
+	if len(req.Tools) > 0 {
+		return req.Model + " with tools"
+	}
+	return req.Model
 }
 
 // possible is the first form from at on that a request can have: one with tools
@@ -44,30 +66,45 @@ func possible(at int, req model.Request) int {
 }
 
 // keep remembers what was accepted. Only a request that wants a schema says
-// anything about its form.
+// anything about its form, and only one that is watched about streams.
 func (m *memory) keep(req model.Request, h habit) {
 	m.limit.Keep(req.Model, h.limit)
 	if req.Schema != nil && len(req.Tools) == 0 {
 		m.form.Keep(req.Model, h.form)
 	}
+	if req.OnText != nil {
+		m.stream.Keep(streamed(req), h.stream)
+	}
 }
 
 // after is how a refused request is made again, if another form can help.
-func (m *memory) after(h habit, req model.Request, r refusal) (habit, bool) {
-	switch {
+func (m *memory) after(h habit, req model.Request, r *refusal) (habit, bool) {
+	switch refusesStream := h.stream < whole && model.RefusesStream(r.status, r.detail); {
 	case req.MaxOutputTokens > 0 && refusesName(r, m.limits[h.limit]):
 		h.limit++
-		return h, true
+	case refusesStream && strings.TrimSpace(r.detail) != "":
+		h.stream = below(h.stream, r.detail)
 	case req.Schema != nil && h.form < promptOnly && model.RefusesForm(r.status, r.detail):
 		h.form = possible(h.form+1, req)
-		return h, true
+	case refusesStream:
+		h.stream = whole
+	default:
+		return h, false
 	}
-	return h, false
+	return h, true
+}
+
+// below is the next way down from one that a server refuses in these words.
+func below(way int, detail string) int {
+	if way == streamWithUsage && (strings.Contains(detail, "stream_options") || strings.Contains(detail, "include_usage")) {
+		return stream
+	}
+	return whole
 }
 
 // refusesName says whether a server does not know the token limit by a name. A
 // limit that is too large is another matter.
-func refusesName(r refusal, name string) bool {
+func refusesName(r *refusal, name string) bool {
 	said := strings.ToLower(r.detail)
 	if r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity || name == "" || !strings.Contains(said, name) {
 		return false

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -70,73 +71,119 @@ func (c *Client) Close() error {
 // Generate asks the server. What it refuses about the form of the request is
 // asked for in the next lower form at once.
 func (c *Client) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	h := c.habits.of(req)
-	for {
-		body, err := c.habits.request(req, h)
-		if err != nil {
-			return model.Response{}, err
+	tell := model.NewTeller(req)
+	for h := c.habits.of(req); ; {
+		resp, err := c.ask(ctx, req, h, tell)
+		var refused *refusal
+		if !errors.As(err, &refused) {
+			if err == nil {
+				tell.End(resp.Text)
+			}
+			return resp, err
 		}
-		answer, refused, err := c.post(ctx, body)
-		if err == nil {
-			c.habits.keep(req, h)
-			return c.read(answer, req, h)
-		}
-		if refused == nil {
-			return model.Response{}, err
-		}
-		next, ok := c.habits.after(h, req, *refused)
+		next, ok := c.habits.after(h, req, refused)
 		if !ok {
-			return model.Response{}, err
+			return model.Response{}, refused.failure
 		}
 		h = next
 	}
 }
 
-// refusal is an HTTP status that is no success, and what the server says.
+// refusal is an answer that is no success, and what the server says.
 type refusal struct {
-	status int
-	detail string
+	status  int
+	detail  string
+	failure *model.Error
 }
 
-// post makes one request and returns the body of the answer.
-func (c *Client) post(ctx context.Context, body []byte) ([]byte, *refusal, error) {
+// Error is that of the failure.
+func (r *refusal) Error() string { return r.failure.Error() }
+
+// ask makes a request in one form. What the server refuses is a [refusal].
+func (c *Client) ask(ctx context.Context, req model.Request, h habit, tell *model.Teller) (model.Response, error) {
+	body, err := c.habits.request(req, h)
+	if err != nil {
+		return model.Response{}, err
+	}
+	ctx2, stop := context.WithCancel(ctx)
+	defer stop()
+	answer, err := c.post(ctx2, body)
+	if err != nil {
+		return model.Response{}, c.typed(ctx, err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // the answer has been read
+	if answer.StatusCode >= http.StatusMultipleChoices {
+		return model.Response{}, c.refused(ctx, answer)
+	}
+	var in completion
+	if h.stream < whole {
+		in, err = c.stream(ctx, answer.Body, stop, req, h, tell)
+	} else if body, err = c.server.ReadAnswer(ctx, answer.Body); err == nil {
+		in, err = c.parse(body)
+	}
+	if err != nil {
+		return model.Response{}, err
+	}
+	c.habits.keep(req, h)
+	return c.read(in, req, h)
+}
+
+// typed is the failure of a request without an answer.
+func (c *Client) typed(ctx context.Context, err error) error {
+	if e, ok := errors.AsType[*model.Error](err); ok {
+		return e
+	}
+	return c.server.FromTransport(ctx, err)
+}
+
+// post makes one request.
+func (c *Client) post(ctx context.Context, body []byte) (*http.Response, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
 	if err != nil {
-		return nil, nil, c.server.Bad("cannot be asked: %v.", err)
+		return nil, c.server.Bad("cannot be asked: %v.", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
 	if c.server.Key != "" {
 		r.Header.Set("Authorization", "Bearer "+c.server.Key)
 	}
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return nil, nil, c.server.FromTransport(ctx, err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // the answer has been read
-	answer, err := c.server.ReadAnswer(ctx, resp.Body)
-	if err != nil {
-		return nil, nil, err
-	}
-	if resp.StatusCode < http.StatusMultipleChoices {
-		return answer, nil, nil
-	}
-	detail := model.ErrorDetail(answer)
-	refused := &refusal{status: resp.StatusCode, detail: detail + " " + parameter(answer)}
-	return nil, refused, c.server.FromStatus(resp.StatusCode, resp.Header, detail, 0)
+	return c.http.Do(r) //nolint:wrapcheck // it is typed by the caller
 }
 
-// parameter is the request's field that an error names.
-func parameter(body []byte) string {
+// refused reads what a status that is no success comes with.
+func (c *Client) refused(ctx context.Context, answer *http.Response) error {
+	body, err := c.server.ReadAnswer(ctx, answer.Body)
+	if err != nil {
+		return err //nolint:wrapcheck // it is typed
+	}
+	detail := model.ErrorDetail(body)
+	return &refusal{
+		status: answer.StatusCode, detail: detail + " " + parameters(body),
+		failure: c.server.FromStatus(answer.StatusCode, answer.Header, detail, 0),
+	}
+}
+
+// parameters are the fields of the request that an error names, in the forms of
+// OpenAI and of FastAPI.
+func parameters(body []byte) string {
 	var in struct {
 		Error struct {
 			Param string `json:"param"`
 		} `json:"error"`
+		Detail []struct {
+			Loc []any `json:"loc"`
+		} `json:"detail"`
 	}
-	if json.Unmarshal(body, &in) != nil {
-		return ""
+	_ = json.Unmarshal(body, &in) // what cannot be read names nothing
+	names := []string{in.Error.Param}
+	for _, d := range in.Detail {
+		for _, l := range d.Loc {
+			if name, ok := l.(string); ok && name != "body" {
+				names = append(names, name)
+			}
+		}
 	}
-	return in.Error.Param
+	return strings.Join(names, " ")
 }
 
 var _ io.Closer = (*Client)(nil)

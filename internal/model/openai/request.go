@@ -16,6 +16,8 @@ type chatRequest struct {
 	ResponseFormat      any       `json:"response_format,omitempty"`
 	MaxTokens           int       `json:"max_tokens,omitempty"`
 	MaxCompletionTokens int       `json:"max_completion_tokens,omitempty"`
+	Stream              bool      `json:"stream,omitempty"`
+	StreamOptions       any       `json:"stream_options,omitempty"`
 }
 
 type message struct {
@@ -58,6 +60,12 @@ func (m *memory) request(req model.Request, h habit) ([]byte, error) {
 		out.MaxTokens = req.MaxOutputTokens
 	case "max_completion_tokens":
 		out.MaxCompletionTokens = req.MaxOutputTokens
+	}
+	if h.stream < whole {
+		out.Stream = true
+	}
+	if h.stream == streamWithUsage {
+		out.StreamOptions = map[string]any{"include_usage": true}
 	}
 	system := req.System
 	if s := req.Schema; s != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"planwave/internal/model"
@@ -20,20 +21,25 @@ type completion struct {
 }
 
 type choice struct {
-	FinishReason *string `json:"finish_reason"`
-	Message      struct {
-		Content      json.RawMessage `json:"content"`
-		Refusal      *string         `json:"refusal"`
-		ToolCalls    []rawCall       `json:"tool_calls"`
-		FunctionCall *rawFunction    `json:"function_call"` // of older servers
-		// What the model thought, under the names that servers give it. It is
-		// never an answer.
-		ReasoningContent json.RawMessage `json:"reasoning_content"`
-		Reasoning        json.RawMessage `json:"reasoning"`
-	} `json:"message"`
+	FinishReason *string         `json:"finish_reason"`
+	Message      reply           `json:"message"`
+	Error        json.RawMessage `json:"error"`
+}
+
+// reply is a message of the model, or a piece of one.
+type reply struct {
+	Content      json.RawMessage `json:"content"`
+	Refusal      *string         `json:"refusal"`
+	ToolCalls    []rawCall       `json:"tool_calls"`
+	FunctionCall *rawFunction    `json:"function_call"` // of older servers
+	// What the model thought, under the names that servers give it. It is
+	// never an answer.
+	ReasoningContent json.RawMessage `json:"reasoning_content"`
+	Reasoning        json.RawMessage `json:"reasoning"`
 }
 
 type rawCall struct {
+	Index    *int            `json:"index"` // in a piece
 	ID       json.RawMessage `json:"id"`
 	Function rawFunction     `json:"function"`
 }
@@ -43,17 +49,30 @@ type rawFunction struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// read turns an answer with a status of success into a response or a failure.
-func (c *Client) read(body []byte, req model.Request, h habit) (model.Response, error) {
+// parse reads an answer with a status of success. An error in it is a refusal.
+func (c *Client) parse(body []byte) (completion, error) {
 	var in completion
 	if err := json.Unmarshal(body, &in); err != nil {
-		e := c.server.Bad("sent an answer that cannot be read. Check %s: is it the address of an OpenAI-compatible API, often ending in /v1?", c.server.URLVariable)
-		e.Cause = fmt.Errorf("read a chat completion of %d bytes: %w", len(body), err)
-		return model.Response{}, e
+		return in, c.unreadable(fmt.Errorf("read a chat completion of %d bytes: %w", len(body), err))
 	}
 	if isThere(in.Error) {
-		return model.Response{}, c.reported(in.Error)
+		return in, c.reported(in.Error, in.Usage)
 	}
+	if len(in.Choices) > 0 && isThere(in.Choices[0].Error) {
+		return in, c.reported(in.Choices[0].Error, in.Usage)
+	}
+	return in, nil
+}
+
+// unreadable is an answer that is none.
+func (c *Client) unreadable(cause error) error {
+	e := c.server.Bad("sent an answer that cannot be read. Check %s: is it the address of an OpenAI-compatible API, often ending in /v1?", c.server.URLVariable)
+	e.Cause = cause
+	return e
+}
+
+// read turns an answer into a response or a failure.
+func (c *Client) read(in completion, req model.Request, h habit) (model.Response, error) {
 	usage, told := usageOf(in.Usage)
 	if len(in.Choices) == 0 {
 		return model.Response{}, c.failed(usage, model.BadResponse, "sent an empty answer, without any choices. Try again or use another model.")
@@ -66,7 +85,7 @@ func (c *Client) read(body []byte, req model.Request, h habit) (model.Response, 
 	if req.Schema != nil && h.form == forcedTool {
 		resp = unwrapped(resp, req.Schema.Name)
 	}
-	if len(resp.Calls) == 0 && strings.TrimSpace(resp.Text) == "" {
+	if isEmpty(resp) {
 		what := "sent an empty answer. Try again or use another model."
 		if isThere(first.Message.ReasoningContent) || isThere(first.Message.Reasoning) {
 			what = "sent an empty answer: the model thought and then wrote nothing. Try again, allow more output tokens, or use another model."
@@ -79,22 +98,28 @@ func (c *Client) read(body []byte, req model.Request, h habit) (model.Response, 
 	return resp, nil
 }
 
-// stopped is the failure that a reason to stop stands for.
+// isEmpty says whether a model wrote nothing and calls nothing.
+func isEmpty(r model.Response) bool { return len(r.Calls) == 0 && strings.TrimSpace(r.Text) == "" }
+
+// stopped is the failure that a reason to stop stands for, in the words of all
+// the servers there are.
 func (c *Client) stopped(first choice, resp model.Response) error {
 	reason := ""
 	if first.FinishReason != nil {
-		reason = *first.FinishReason
+		reason, _, _ = strings.Cut(strings.ToLower(*first.FinishReason), ":")
 	}
 	switch reason {
-	case "length", "max_tokens":
-		if strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
+	case "length", "max_tokens", "model_length", "model_context_window_exceeded":
+		if isEmpty(resp) {
 			return c.failed(resp.Usage, model.Truncated, "used the whole output allowance before it wrote anything, most likely on thinking. Allow more output tokens.")
 		}
 		return c.failed(resp.Usage, model.Truncated, "was cut off at its output token limit, so the answer is not whole. Allow more output tokens, or ask for less at once.")
-	case "content_filter":
-		return c.failed(resp.Usage, model.Filtered, "held the answer back for its content (content_filter). Put the question in other words.")
+	case "content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive":
+		return c.failed(resp.Usage, model.Filtered, "held the answer back for its content ("+reason+"). Put the question in other words.")
+	case "error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource", "malformed_function_call":
+		return c.failed(resp.Usage, model.Unavailable, "gave up in the middle of its answer ("+reason+"). Try again later, or use another model.")
 	}
-	if r := first.Message.Refusal; r != nil && *r != "" && strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0 {
+	if r := first.Message.Refusal; r != nil && *r != "" && isEmpty(resp) {
 		return c.failed(resp.Usage, model.Filtered, "refused to answer: "+plan.Short(c.server.Scrub(*r), 300))
 	}
 	return nil
@@ -107,18 +132,24 @@ func (c *Client) failed(u plan.Usage, kind model.Kind, what string) error {
 }
 
 // reported is an error that came with a status of success.
-func (c *Client) reported(raw json.RawMessage) error {
+func (c *Client) reported(raw, used json.RawMessage) *refusal {
 	var in struct {
-		Code json.RawMessage `json:"code"`
+		Code   json.RawMessage `json:"code"`
+		Status json.RawMessage `json:"status"`
 	}
 	status := http.StatusBadRequest
 	if json.Unmarshal(raw, &in) == nil {
-		var code int
-		if json.Unmarshal(in.Code, &code) == nil && code >= http.StatusBadRequest && code < 600 {
-			status = code
+		for _, v := range []json.RawMessage{in.Status, in.Code} {
+			n, err := strconv.Atoi(strings.Trim(string(v), `"`))
+			if err == nil && n >= http.StatusBadRequest && n < 600 {
+				status = n
+			}
 		}
 	}
-	return c.server.FromStatus(status, nil, model.ErrorDetail(raw), 0)
+	detail := model.ErrorDetail(raw)
+	r := &refusal{status: status, detail: detail, failure: c.server.FromStatus(status, nil, detail, 0)}
+	r.failure.Usage, _ = usageOf(used)
+	return r
 }
 
 func isThere(raw json.RawMessage) bool {
