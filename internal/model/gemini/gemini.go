@@ -148,7 +148,8 @@ func (c *Client) form(req model.Request) int {
 	case len(req.Tools) > 0:
 		return promptOnly
 	}
-	if _, whole := convert(req.Schema.Schema); !whole {
+	told, whole := convert(req.Schema.Schema)
+	if !whole || told == nil || told.Type == genai.TypeObject && len(told.Properties) == 0 { // which is refused
 		return max(jsonMode, c.forms.At(req.Model))
 	}
 	return c.forms.At(req.Model)

@@ -79,6 +79,8 @@ func TestWhatASchemaCannotTellIsToldInWords(t *testing.T) {
 		`{"type":"object","properties":{"a":{"type":"string"}}}`: "json_schema",
 		`{"type":"object","properties":{"a":{"type":"object"}}}`: "words",
 		`{"type":"object","properties":{"a":{}}}`:                "words",
+		`{"type":"object"}`:                          "words",
+		`{"type":["object","null"],"properties":{}}`: "words",
 	} {
 		server := modeltest.NewServer(t, modeltest.Gemini, modeltest.Says("{}"))
 		req := question()

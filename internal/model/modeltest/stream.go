@@ -133,7 +133,8 @@ func geminiEvents(answer map[string]json.RawMessage) []any {
 		for _, p := range pieces {
 			events = append(events, fields{"candidates": []any{fields{"content": fields{"role": "model", "parts": []any{fields{"text": p, "thought": part["thought"]}}}}}})
 		}
-		if len(pieces) == 0 {
+		if call := part["functionCall"]; len(pieces) == 0 || len(call) > 0 && string(call) != "null" {
+			delete(part, "text")
 			events = append(events, fields{"candidates": []any{fields{"content": fields{"role": "model", "parts": []any{part}}}}})
 		}
 	}
