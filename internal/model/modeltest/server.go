@@ -168,8 +168,12 @@ func (s *Server) read(r *http.Request, asked *Asked) error {
 	return readOpenAI(r, asked)
 }
 
-func (s *Server) write(asked Asked, reply Reply) string {
-	if s.protocol == Gemini {
+func (s *Server) write(asked Asked, reply Reply) string { return Body(s.protocol, asked, reply) }
+
+// Body is a reply as a server of the protocol writes it when it is not
+// streamed.
+func Body(p Protocol, asked Asked, reply Reply) string {
+	if p == Gemini {
 		return writeGemini(asked, reply)
 	}
 	return writeOpenAI(asked, reply)
