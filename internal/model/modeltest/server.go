@@ -150,8 +150,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(reply.Status)
 	for piece := range reply.Pieces {
-		_, _ = io.WriteString(w, piece)           // a client that is gone is no failure of the server
-		_ = http.NewResponseController(w).Flush() //nolint:errcheck // the same
+		_, _ = io.WriteString(w, piece) // a client that is gone is no failure of the server
+		_ = http.NewResponseController(w).Flush()
 	}
 	if reply.Cut {
 		panic(http.ErrAbortHandler)

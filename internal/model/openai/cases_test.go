@@ -241,6 +241,9 @@ func TestUsage(t *testing.T) {
 		"details":            {`{"prompt_tokens":10,"completion_tokens":8,"total_tokens":18,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":5}}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, CachedTokens: 4, ThinkingTokens: 5, TotalTokens: 18}},
 		"thinking beside it": {`{"prompt_tokens":10,"completion_tokens":8,"total_tokens":30}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 20, TotalTokens: 30}},
 		"no total":           {`{"prompt_tokens":10,"completion_tokens":8}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, TotalTokens: 18}},
+		"DeepSeek's":         {`{"prompt_tokens":10,"completion_tokens":8,"prompt_cache_hit_tokens":4,"prompt_cache_miss_tokens":6}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, CachedTokens: 4, TotalTokens: 18}},
+		"Moonshot's":         {`{"prompt_tokens":10,"completion_tokens":8,"cached_tokens":4,"reasoning_tokens":3}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, CachedTokens: 4, ThinkingTokens: 3, TotalTokens: 18}},
+		"in other words":     {`{"input_tokens":10,"output_tokens":8}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, TotalTokens: 18}},
 		"floats":             {`{"prompt_tokens":10.0,"completion_tokens":8.0,"prompt_tokens_details":null}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, TotalTokens: 18}},
 		"below zero":         {`{"prompt_tokens":-5,"completion_tokens":8}`, plan.Usage{Requests: 1, OutputTokens: 8, TotalTokens: 8}},
 		"more than is":       {`{"prompt_tokens":10,"completion_tokens":8,"prompt_tokens_details":{"cached_tokens":99},"completion_tokens_details":{"reasoning_tokens":99}}`, plan.Usage{Requests: 1, InputTokens: 10, OutputTokens: 8, CachedTokens: 10, ThinkingTokens: 8, TotalTokens: 18}},
@@ -254,9 +257,16 @@ func TestUsage(t *testing.T) {
 
 func TestFailuresWithAStatusOfSuccess(t *testing.T) {
 	for body, kind := range map[string]model.Kind{
-		`{"error":{"message":"overloaded","code":503}}`:                                      model.Unavailable,
-		`{"error":{"message":"slow down","code":429}}`:                                       model.RateLimited,
-		`{"error":{"message":"no such key","code":"invalid"}}`:                               model.BadResponse,
+		`{"error":{"message":"overloaded","code":503}}`:                             model.Unavailable,
+		`{"error":{"message":"slow down","code":429}}`:                              model.RateLimited,
+		`{"error":{"message":"no such key","code":"invalid"}}`:                      model.BadResponse,
+		wrapped(`{"content":"half of it"}`, `"error"`, used):                        model.Unavailable,
+		wrapped(`{"content":"half of it"}`, `"abort"`, used):                        model.Unavailable,
+		wrapped(`{"content":"half of it"}`, `"insufficient_system_resource"`, used): model.Unavailable,
+		wrapped(`{"content":"half of it"}`, `"content_filter: SAFETY"`, used):       model.Filtered,
+		wrapped(`{"content":"half of it"}`, `"MAX_TOKENS"`, used):                   model.Truncated,
+		wrapped(`{"content":"half of it"}`, `"model_length"`, used):                 model.Truncated,
+		`{"error":{"message":"busy","status":503,"type":"x"}}`:                      model.Unavailable,
 		`{"error":"it broke"}`:                                                               model.BadResponse,
 		wrapped(`{"content":""}`, `"content_filter"`, used):                                  model.Filtered,
 		wrapped(`{"content":null,"refusal":"I will not do that."}`, `"stop"`, used):          model.Filtered,
@@ -266,6 +276,15 @@ func TestFailuresWithAStatusOfSuccess(t *testing.T) {
 		if resp, e := answers(t, body); e == nil || e.Kind != kind || len(e.Message) < 20 {
 			t.Errorf("%s: %+v, %v, want %s", body, resp, e, kind)
 		}
+	}
+}
+
+func TestAFailureInsideAChoice(t *testing.T) {
+	server := modeltest.NewServer(t, modeltest.OpenAI, modeltest.Fails(http.StatusOK,
+		`{"choices":[{"message":{"content":"half"},"finish_reason":"error","error":{"code":502,"message":"upstream"}}]`+used+`}`))
+	resp, e := generate(t, newClient(t, server.URL, "k"), question())
+	if e == nil || e.Kind != model.Unavailable || !strings.Contains(e.Message, "upstream") || e.Usage.TotalTokens != 70 {
+		t.Errorf("%+v, %+v", resp, e)
 	}
 }
 

@@ -28,6 +28,9 @@ type habit struct {
 	form   int
 	limit  int // which name of the token limit, in memory.limits
 	stream int
+	// once is set when the limit is left out of this request only, since it is
+	// above what the server allows after what the request already has in it.
+	once bool
 }
 
 // memory is what models are known to accept, while the process runs.
@@ -68,7 +71,9 @@ func possible(at int, req model.Request) int {
 // keep remembers what was accepted. Only a request that wants a schema says
 // anything about its form, and only one that is watched about streams.
 func (m *memory) keep(req model.Request, h habit) {
-	m.limit.Keep(req.Model, h.limit)
+	if !h.once {
+		m.limit.Keep(req.Model, h.limit)
+	}
 	if req.Schema != nil && len(req.Tools) == 0 {
 		m.form.Keep(req.Model, h.form)
 	}
@@ -82,6 +87,8 @@ func (m *memory) after(h habit, req model.Request, r *refusal) (habit, bool) {
 	switch refusesStream := h.stream < whole && model.RefusesStream(r.status, r.detail); {
 	case req.MaxOutputTokens > 0 && refusesName(r, m.limits[h.limit]):
 		h.limit++
+	case req.MaxOutputTokens > 0 && isTooLarge(r, m.limits[h.limit]):
+		h.limit, h.once = len(m.limits)-1, true
 	case refusesStream && strings.TrimSpace(r.detail) != "":
 		h.stream = below(h.stream, r.detail)
 	case req.Schema != nil && h.form < promptOnly && model.RefusesForm(r.status, r.detail):
@@ -104,11 +111,19 @@ func below(way int, detail string) int {
 
 // refusesName says whether a server does not know the token limit by a name. A
 // limit that is too large is another matter.
-func refusesName(r *refusal, name string) bool {
+func refusesName(r *refusal, name string) bool { return namesLimit(r, name) && !namesSize(r) }
+
+// isTooLarge says whether a server finds the token limit too large. Its own is
+// lower then, and holds when none is named.
+func isTooLarge(r *refusal, name string) bool { return namesLimit(r, name) && namesSize(r) }
+
+func namesLimit(r *refusal, name string) bool {
+	wrong := r.status == http.StatusBadRequest || r.status == http.StatusUnprocessableEntity
+	return wrong && name != "" && strings.Contains(strings.ToLower(r.detail), name)
+}
+
+func namesSize(r *refusal) bool {
 	said := strings.ToLower(r.detail)
-	if r.status != http.StatusBadRequest && r.status != http.StatusUnprocessableEntity || name == "" || !strings.Contains(said, name) {
-		return false
-	}
-	size := []string{"too large", "at most", "exceed", "greater", "less than", "too long", "context"}
-	return !slices.ContainsFunc(size, func(w string) bool { return strings.Contains(said, w) })
+	size := []string{"too large", "at most", "exceed", "greater", "less than", "too long", "context", "maximum", "range"}
+	return slices.ContainsFunc(size, func(w string) bool { return strings.Contains(said, w) })
 }

@@ -172,7 +172,9 @@ func TestTheNameOfTheTokenLimit(t *testing.T) {
 		"common":           {nil, "", "max_tokens max_tokens"},
 		"new":              {[]string{"max_tokens"}, "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "max_tokens max_completion_tokens max_completion_tokens"},
 		"neither":          {[]string{"max_tokens", "max_completion_tokens"}, "Extra inputs are not permitted: ", "max_tokens max_completion_tokens none none"},
-		"too large a wish": {[]string{"max_tokens"}, "max_tokens is too large: 100", "max_tokens max_tokens"},
+		"too large a wish": {[]string{"max_tokens"}, "max_tokens is too large: 100", "max_tokens none max_tokens none"},
+		"out of range":     {[]string{"max_tokens"}, "Range of max_tokens should be [1, 64]", "max_tokens none max_tokens none"},
+		"whatever is sent": {[]string{"max_tokens", "none"}, "This model's maximum context length is 50 tokens, max_tokens is too large", "max_tokens none max_tokens none"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var sent []string
@@ -194,7 +196,7 @@ func TestTheNameOfTheTokenLimit(t *testing.T) {
 			req.MaxOutputTokens = 100
 			for range 2 {
 				_, e := generate(t, client, req)
-				if wantError := strings.Contains(c.words, "too large"); (e != nil) != wantError {
+				if wantError := slices.Contains(c.refused, "none"); (e != nil) != wantError {
 					t.Fatal(e)
 				}
 			}

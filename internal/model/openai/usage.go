@@ -11,6 +11,11 @@ func usageOf(raw json.RawMessage) (plan.Usage, bool) {
 	var in struct {
 		Prompt        *float64 `json:"prompt_tokens"`
 		Completion    *float64 `json:"completion_tokens"`
+		Input         *float64 `json:"input_tokens"` // of servers that mix this API with others
+		Output        *float64 `json:"output_tokens"`
+		CacheHit      float64  `json:"prompt_cache_hit_tokens"` // of DeepSeek
+		Cached        float64  `json:"cached_tokens"`           // of Moonshot
+		Reasoning     float64  `json:"reasoning_tokens"`
 		Total         float64  `json:"total_tokens"`
 		PromptDetails struct {
 			Cached float64 `json:"cached_tokens"`
@@ -20,7 +25,11 @@ func usageOf(raw json.RawMessage) (plan.Usage, bool) {
 		} `json:"completion_tokens_details"`
 	}
 	none := plan.Usage{Requests: 1}
-	if json.Unmarshal(raw, &in) != nil || in.Prompt == nil && in.Completion == nil {
+	unread := json.Unmarshal(raw, &in) != nil
+	if in.Prompt == nil && in.Completion == nil {
+		in.Prompt, in.Completion = in.Input, in.Output
+	}
+	if unread || in.Prompt == nil && in.Completion == nil {
 		return none, false
 	}
 	u := none
@@ -36,8 +45,8 @@ func usageOf(raw json.RawMessage) (plan.Usage, bool) {
 		u.OutputTokens += total - u.TotalTokens
 		u.TotalTokens = total
 	}
-	u.CachedTokens = min(count(in.PromptDetails.Cached), u.InputTokens)
-	u.ThinkingTokens = min(count(in.CompletionDetails.Reasoning), u.OutputTokens)
+	u.CachedTokens = min(count(max(in.PromptDetails.Cached, in.CacheHit, in.Cached)), u.InputTokens)
+	u.ThinkingTokens = min(count(max(in.CompletionDetails.Reasoning, in.Reasoning)), u.OutputTokens)
 	return u, true
 }
 
