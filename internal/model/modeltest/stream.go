@@ -1,13 +1,7 @@
 package modeltest
 
 import (
-	"context"
 	"encoding/json"
-	"slices"
-	"strings"
-	"testing"
-
-	"planwave/internal/model"
 )
 
 // StreamOf is the answer of a server, in pieces as that server streams them.
@@ -146,45 +140,4 @@ func geminiEvents(answer map[string]json.RawMessage) []any {
 		}
 	}
 	return append(events, rest)
-}
-
-// piecesOf cuts a JSON text up. Any other value is one piece.
-func piecesOf(raw json.RawMessage) []any {
-	var whole string
-	switch {
-	case len(raw) == 0 || string(raw) == "null":
-		return nil
-	case json.Unmarshal(raw, &whole) != nil:
-		return []any{raw}
-	}
-	const length = 5
-	pieces := []any{}
-	for piece := range slices.Chunk([]rune(whole), length) {
-		pieces = append(pieces, string(piece))
-	}
-	if len(pieces) == 0 {
-		return []any{""}
-	}
-	return pieces
-}
-
-// Watched is a model whose answers are watched while they are written. It holds
-// that what is told is the text of the response.
-func Watched(t testing.TB, m model.Model) model.Model {
-	return model.Func(func(ctx context.Context, req model.Request) (model.Response, error) {
-		began := false
-		var told strings.Builder
-		req.OnText = func(piece string) {
-			if piece == "" {
-				began = true
-				told.Reset()
-			}
-			told.WriteString(piece)
-		}
-		resp, err := m.Generate(ctx, req)
-		if err == nil && (told.String() != resp.Text || !began) {
-			t.Errorf("told %q (from the beginning: %v) of the text %q", told.String(), began, resp.Text)
-		}
-		return resp, err //nolint:wrapcheck // it is the model's own
-	})
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -150,89 +149,4 @@ func (c *Client) reported(raw, used json.RawMessage) *refusal {
 	r := &refusal{status: status, detail: detail, failure: c.server.FromStatus(status, nil, detail, 0)}
 	r.failure.Usage, _ = usageOf(used)
 	return r
-}
-
-func isThere(raw json.RawMessage) bool {
-	s := string(bytes.TrimSpace(raw))
-	return s != "" && s != "null" && s != `""` && s != "{}" && s != "[]"
-}
-
-// textOf reads content: a text, or a list of parts of which the texts count.
-func textOf(raw json.RawMessage) string {
-	var text string
-	if json.Unmarshal(raw, &text) == nil {
-		return text
-	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return ""
-	}
-	var b strings.Builder
-	for _, p := range parts {
-		if p.Type == "text" || p.Type == "output_text" {
-			b.WriteString(p.Text)
-		}
-	}
-	return b.String()
-}
-
-// calls reads the calls that are there, whatever the reason to stop says.
-func (c choice) calls() []model.ToolCall {
-	raw := c.Message.ToolCalls
-	if f := c.Message.FunctionCall; len(raw) == 0 && f != nil && f.Name != "" {
-		raw = []rawCall{{Function: *f}}
-	}
-	var out []model.ToolCall
-	taken := map[string]bool{}
-	for i, r := range raw {
-		var id string
-		if json.Unmarshal(r.ID, &id) != nil {
-			id = strings.Trim(string(r.ID), `"`) // a number
-		}
-		if id == "null" {
-			id = ""
-		}
-		for n := i + 1; id == "" || taken[id]; n++ {
-			id = fmt.Sprintf("call_%d", n)
-		}
-		taken[id] = true
-		out = append(out, model.ToolCall{ID: id, Name: r.Function.Name, Arguments: argumentsOf(r.Function.Arguments)})
-	}
-	return out
-}
-
-// argumentsOf reads the arguments of a call: an object, or a text that holds
-// one, once more in quotes or not. What is no object is kept as a JSON text,
-// for the tool to refuse in words that the model can read.
-func argumentsOf(raw json.RawMessage) json.RawMessage {
-	const quoted = 2
-	for range quoted {
-		var text string
-		if json.Unmarshal(raw, &text) != nil || !json.Valid([]byte(text)) {
-			break
-		}
-		raw = json.RawMessage(text)
-	}
-	trimmed := bytes.TrimSpace(raw)
-	if s := string(trimmed); s == "" || s == "null" || s == `""` {
-		return json.RawMessage("{}")
-	}
-	if !json.Valid(trimmed) {
-		return json.RawMessage("{}")
-	}
-	return trimmed
-}
-
-// unwrapped takes the output out of the call that was forced to carry it.
-func unwrapped(resp model.Response, name string) model.Response {
-	for i, c := range resp.Calls {
-		if c.Name == name {
-			resp.Text, resp.Calls = string(resp.Calls[i].Arguments), nil
-			break
-		}
-	}
-	return resp
 }
