@@ -142,7 +142,7 @@ func (c candidate) calls() []model.ToolCall {
 			id = fmt.Sprintf("call_%d", n)
 		}
 		taken[id] = true
-		call := model.ToolCall{ID: id, Name: f.Name, Arguments: f.Args, Signature: p.Signature}
+		call := model.ToolCall{ID: id, Name: f.Name, Arguments: json.RawMessage(string([]rune(string(f.Args)))), Signature: p.Signature}
 		if len(f.Args) == 0 || string(f.Args) == "null" {
 			call.Arguments = json.RawMessage("{}")
 		}

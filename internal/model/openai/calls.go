@@ -53,7 +53,8 @@ func argumentsOf(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(trimmed) {
 		return json.RawMessage("{}")
 	}
-	return trimmed
+	// Bytes that are no characters become U+FFFD here as in texts.
+	return json.RawMessage(string([]rune(string(trimmed))))
 }
 
 // unwrapped takes the output out of the call that was forced to carry it.
