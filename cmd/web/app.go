@@ -13,15 +13,12 @@ import (
 
 	"planwave/internal/agent"
 	"planwave/internal/db"
-	"planwave/internal/guard"
 	"planwave/internal/handlers"
 	"planwave/internal/model"
 	"planwave/internal/model/demo"
 	"planwave/internal/planner"
 	"planwave/internal/prompt"
 	"planwave/internal/runs"
-	"planwave/internal/tools"
-	"planwave/internal/tools/fetch"
 )
 
 // shutdownGrace is how long requests in flight may take when the program ends.
@@ -35,6 +32,7 @@ type app struct {
 	runs     *runs.Service
 	store    *db.DB
 	models   *model.Registry
+	tools    *toolset
 	quit     chan struct{}
 	demoOnly bool
 }
@@ -44,10 +42,6 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := tools.New(tools.City(), tools.Calculate(), fetch.New(fetch.Config{Guard: guard.New(c.FetchAllow)}))
-	if err != nil {
-		return nil, fmt.Errorf("set up the tools: %w", err)
-	}
 	prompts, err := loadPrompts(c.Prompts)
 	if err != nil {
 		return nil, err
@@ -56,18 +50,23 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; is another Planwave running? Choose another address with -addr", c.Addr, err)
 	}
+	set, err := newTools(ctx, c, logger)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("set up the tools: %w", err), listener.Close())
+	}
 	store, err := db.Open(ctx, c.DB, db.Options{Logger: logger, Clock: time.Now})
 	if err != nil {
+		set.Close()
 		return nil, errors.Join(fmt.Errorf("open the database %s: %w", c.DB, err), listener.Close())
 	}
-	a := &app{listener: listener, store: store, models: registry, quit: make(chan struct{}), demoOnly: registry.DemoOnly()}
+	a := &app{listener: listener, store: store, models: registry, tools: set, quit: make(chan struct{}), demoOnly: registry.DemoOnly()}
 	a.runs = runs.New(runs.Config{
-		Store: store, Models: registry, Tools: set, CostLimit: c.CostLimit, Prompts: prompts,
+		Store: store, Models: registry, Tools: set.Registry, CostLimit: c.CostLimit, Prompts: prompts,
 		Clock: time.Now, NewID: newID, Logger: logger,
 	})
 	a.server = &http.Server{
 		Handler: handlers.New(handlers.Config{
-			Runs: a.runs, Store: store, Models: registry, Tools: set, Logger: logger,
+			Runs: a.runs, Store: store, Models: registry, Tools: set.Registry, Logger: logger,
 			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Quit: a.quit,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
@@ -98,11 +97,12 @@ func (a *app) URL() string { return "http://" + a.listener.Addr().String() }
 
 // Run takes up the runs that were left and serves until ctx ends.
 func (a *app) Run(ctx context.Context) error {
-	if err := a.runs.Start(ctx); err != nil {
-		return err
-	}
 	served := make(chan error, 1)
 	go func() { served <- a.server.Serve(a.listener) }()
+	a.tools.settled(ctx)
+	if err := a.runs.Start(ctx); err != nil {
+		return errors.Join(err, a.server.Close())
+	}
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve: %w", err)
@@ -120,5 +120,6 @@ func (a *app) Run(ctx context.Context) error {
 // Close stops the runs, which go on at the next start, and closes the database.
 func (a *app) Close() error {
 	a.runs.Stop()
+	a.tools.Close()
 	return errors.Join(a.store.Close(), a.models.Close())
 }

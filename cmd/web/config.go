@@ -32,6 +32,7 @@ type config struct {
 	InFlight      int
 	Prompts       string
 	FetchAllow    []netip.Prefix
+	MCP           string
 	Auth          string
 	LogLevel      slog.Level
 	costLimit     string
@@ -62,6 +63,7 @@ func (c *config) list() []setting {
 		{flag: "cost-limit", env: "PLANWAVE_COST_LIMIT", into: &c.costLimit, help: "default cost_usd of a run's budget, in dollars (default: none)"},
 		{flag: "call-timeout", env: "PLANWAVE_CALL_TIMEOUT", preset: "120s", into: &c.callTimeout, help: "one model call at most"},
 		{flag: "in-flight", env: "PLANWAVE_IN_FLIGHT", preset: strconv.Itoa(model.DefaultInFlight), into: &c.inFlight, help: "model calls to one provider at the same time, at most"},
+		{flag: "mcp", env: "PLANWAVE_MCP", into: &c.MCP, help: "mcp.json whose mcpServers bring further tools"},
 		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
 		{flag: "fetch-allow", env: "PLANWAVE_FETCH_ALLOW", into: &c.fetchAllow, help: "addresses or networks that fetch_url may reach although private, as 10.1.0.0/16,192.168.1.7 (default: none)"},
 		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},

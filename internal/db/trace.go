@@ -21,8 +21,12 @@ func (d *DB) Trace(ctx context.Context, runID string) ([]plan.Call, error) {
 	}
 	for _, t := range loose {
 		free := plan.USD(0)
+		var fault *plan.Fault
+		if t.Error != "" {
+			fault = &plan.Fault{Code: plan.CodeToolFailed, Message: t.Error}
+		}
 		calls = append(calls, plan.Call{
-			ID: t.ID, Step: t.Step, Attempt: t.Attempt, Usage: plan.Usage{CostUSD: &free},
+			ID: t.ID, Error: fault, Step: t.Step, Attempt: t.Attempt, Usage: plan.Usage{CostUSD: &free},
 			StartedAt: t.StartedAt, FinishedAt: t.FinishedAt, ToolCalls: []plan.ToolCall{t},
 		})
 	}

@@ -52,7 +52,10 @@ func traced(t *testing.T, d *DB) []plan.Call {
 	tell(Batch{ToolCalls: []plan.ToolCall{alone}}, plan.StepStarted{Step: "s2", Attempt: 1, Wave: 1})
 	return []plan.Call{
 		planner,
-		{ID: "t2", Step: "s2", Attempt: 1, Usage: plan.Usage{CostUSD: &free}, StartedAt: at(2), FinishedAt: at(8), ToolCalls: []plan.ToolCall{alone}},
+		{
+			ID: "t2", Step: "s2", Attempt: 1, Usage: plan.Usage{CostUSD: &free}, StartedAt: at(2), FinishedAt: at(8), ToolCalls: []plan.ToolCall{alone},
+			Error: &plan.Fault{Code: plan.CodeToolFailed, Message: "division by zero"},
+		},
 		executor,
 	}
 }

@@ -112,7 +112,7 @@ func (c *checker) size() {
 	}
 	switch {
 	case n == 0 && len(c.plan.Steps) > 0:
-		c.add(CodeEmptyPlan, nil, nil, "The plan has no step left to run. Write at least one, or finalize.")
+		c.add(CodeEmptyPlan, nil, nil, "The plan has no step left to run. Write at least one.")
 	case n == 0:
 		c.add(CodeEmptyPlan, nil, nil, "The plan has no steps. Write at least one step.")
 	}

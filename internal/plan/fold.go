@@ -39,10 +39,11 @@ func (r *Run) Apply(e Event) error {
 		}
 		r.Status = next
 	}
+	r.fold(e)
 	if r.Status.Ended() {
 		r.FinishedAt = e.At
+		r.lose()
 	}
-	r.fold(e)
 	return nil
 }
 
@@ -56,7 +57,7 @@ func (r *Run) fold(e Event) {
 		zero := USD(0)
 		r.Usage.CostUSD = &zero
 	case PlanRequested:
-		r.Comment, r.RejectionsBefore = p.Comment, len(r.Rejections)
+		r.Comment, r.RejectionsBefore, r.PlannerAskedAt = p.Comment, len(r.Rejections), e.At
 	case PlanRejected:
 		r.Rejections = append(r.Rejections, Rejection{PlanRejected: p, At: e.At})
 	case PlanProposed:
@@ -67,6 +68,7 @@ func (r *Run) fold(e Event) {
 		r.Approved, r.ApprovedBy = p.Version, p.By
 	case ReplanRequested:
 		r.Replans, r.ReplanReason, r.RejectionsBefore = p.Number, p.Reason, len(r.Rejections)
+		r.PlannerAskedAt = e.At
 	case RunStarted:
 		if r.StartedAt.IsZero() {
 			r.StartedAt = e.At
@@ -218,6 +220,11 @@ func (r *Run) resume(e Event) {
 			r.interrupt(s)
 		}
 	}
+	r.lose()
+}
+
+// lose charges the reservations of calls of which nobody will tell any more.
+func (r *Run) lose() {
 	for _, o := range r.Open {
 		r.Lost = r.Lost.Plus(o.Amount)
 	}

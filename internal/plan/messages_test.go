@@ -33,7 +33,7 @@ func TestMessages(t *testing.T) {
 		},
 		{
 			name: "nothing left to run", plan: steps("a"), rules: plan.Rules{Kept: map[string]bool{"a": true}},
-			want: "The plan has no step left to run. Write at least one, or finalize.",
+			want: "The plan has no step left to run. Write at least one.",
 		},
 		{
 			name: "too many steps left", plan: steps("a", "b: a", "c: b"), rules: plan.Rules{MaxSteps: 1, Kept: map[string]bool{"a": true}},

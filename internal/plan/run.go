@@ -18,7 +18,9 @@ type Run struct {
 	Status   RunStatus
 	// ForkedFrom is the run that this one took results over from.
 	ForkedFrom string
-	// Recorded says that the run comes from a recording.
+	// Recorded says that the run comes from a recording. It can be run again as
+	// a new run, and nothing of it goes on: what it says was allowed, nobody
+	// allowed here.
 	Recorded bool
 
 	CreatedAt  time.Time
@@ -35,6 +37,8 @@ type Run struct {
 	// RejectionsBefore is how many of them were there when the planner was
 	// last asked: those after it belong to the present conversation.
 	RejectionsBefore int
+	// PlannerAskedAt is when the present conversation with the planner began.
+	PlannerAskedAt time.Time
 	// Comment is what a person wrote when sending the newest plan back.
 	Comment string
 	// Replans is how often the planner was asked for the rest of the run, and
@@ -237,9 +241,26 @@ func (r *Run) holds(id string) bool {
 	return s.Status == StepStatusSucceeded || r.Options.Strategy == StrategyRounds && s.Status.Ended()
 }
 
+// Continuable says whether the run stopped with steps left to run, or before,
+// and can go on where it did: its budget was used up.
+func (r *Run) Continuable() bool {
+	v, ok := r.Version()
+	spent := r.Status == RunStatusFailed && r.Error != nil && r.Error.Code == CodeBudgetExhausted
+	left := r.Status == RunStatusPartial && ok && r.Approved == v.Number && len(r.WithStatus(StepStatusPending)) > 0
+	return !r.Recorded && (spent || left)
+}
+
+// ContinuesIn is the status that a run that is [Run.Continuable] goes on in.
+func (r *Run) ContinuesIn() RunStatus {
+	if r.Status == RunStatusPartial || r.FailedIn == RunStatusAwaitingToolApproval {
+		return RunStatusRunning
+	}
+	return r.FailedIn
+}
+
 // Answerable says whether the answer can be written, or written again.
 func (r *Run) Answerable() bool {
-	return r.Status.Ended() && len(r.WithStatus(StepStatusSucceeded)) > 0
+	return !r.Recorded && r.Status.Ended() && len(r.WithStatus(StepStatusSucceeded)) > 0
 }
 
 // Cancelable says whether cancelling the run means anything.

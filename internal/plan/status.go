@@ -8,13 +8,14 @@ type RunStatus string
 
 // The statuses of a run. docs/states.md draws how they follow each other.
 const (
-	// RunStatusPlanning is entered when a question is asked or a plan is sent back,
-	// and left when a plan that keeps the rules is there or planning failed.
+	// RunStatusPlanning is entered when a question is asked, a plan is sent back or
+	// the rest of a run is planned, and left when a plan that keeps the rules is there or planning failed.
 	RunStatusPlanning RunStatus = "planning"
 	// RunStatusAwaitingApproval is entered with a checked plan and left by approval,
 	// by sending the plan back, or by cancelling.
 	RunStatusAwaitingApproval RunStatus = "awaiting_approval"
-	// RunStatusRunning is entered by approval; steps start only here.
+	// RunStatusRunning is entered by approval, and when an ended run goes on; steps
+	// start only here.
 	RunStatusRunning RunStatus = "running"
 	// RunStatusAwaitingToolApproval is entered when nothing but steps waiting for a
 	// person's word on a tool call is left, and left by that word.
@@ -74,7 +75,8 @@ const (
 	// StepStatusSkipped is a step that never ran because something it needed did
 	// not succeed.
 	StepStatusSkipped StepStatus = "skipped"
-	// StepStatusCancelled is a step that was stopped with its run.
+	// StepStatusCancelled is a step that was stopped with its run, or that the
+	// planner found not worth doing.
 	StepStatusCancelled StepStatus = "cancelled"
 )
 

@@ -13,17 +13,13 @@ func (s *Service) Continue(ctx context.Context, id string, b plan.Budget, by str
 		return nil, err
 	}
 	return s.change(ctx, id, func(r *plan.Run) ([]plan.Payload, error) {
-		if r.Status != plan.RunStatusFailed || r.Error == nil || r.Error.Code != plan.CodeBudgetExhausted {
-			return nil, unexpected(r, "go on", "only a run that ran out of budget goes on with a larger one")
+		if !r.Continuable() {
+			return nil, unexpected(r, "go on", "only a run that ran out of budget, with something left to do, goes on with a larger one")
 		}
 		if err := refused(func(bad reject) { checkRoom(r, b, bad) }); err != nil {
 			return nil, err
 		}
-		to := r.FailedIn
-		if to == plan.RunStatusAwaitingToolApproval {
-			to = plan.RunStatusRunning
-		}
-		return []plan.Payload{plan.RunContinued{Status: to, Reason: "goes on with a larger budget", Budget: &b, By: by}}, nil
+		return []plan.Payload{plan.RunContinued{Status: r.ContinuesIn(), Reason: "goes on with a larger budget", Budget: &b, By: by}}, nil
 	})
 }
 

@@ -79,17 +79,22 @@ func (s *Service) complete(a *Ask) error {
 	a.Question = strings.TrimSpace(strings.ReplaceAll(a.Question, "\r\n", "\n"))
 	return refused(func(bad reject) {
 		checkQuestion(a.Question, bad)
-		o := &a.Options
-		if o.MaxSteps < 1 || o.MaxSteps > plan.MostSteps {
-			bad("max_steps", "max_steps is %d; it can be 1 to %d.", o.MaxSteps, plan.MostSteps)
-		}
-		if o.MaxParallel < 1 || o.MaxParallel > mostParallel {
-			bad("max_parallel", "max_parallel is %d; it can be 1 to %d.", o.MaxParallel, mostParallel)
-		}
-		checkChoices(o, bad)
-		checkBudget(o.Budget, bad)
-		s.bind(o, bad)
+		checkOptions(a.Options, bad)
+		s.bind(&a.Options, bad)
 	})
+}
+
+// checkOptions holds the options of a run to what can be, apart from what is
+// configured here.
+func checkOptions(o plan.Options, bad reject) {
+	if o.MaxSteps < 1 || o.MaxSteps > plan.MostSteps {
+		bad("max_steps", "max_steps is %d; it can be 1 to %d.", o.MaxSteps, plan.MostSteps)
+	}
+	if o.MaxParallel < 1 || o.MaxParallel > mostParallel {
+		bad("max_parallel", "max_parallel is %d; it can be 1 to %d.", o.MaxParallel, mostParallel)
+	}
+	checkChoices(o, bad)
+	checkBudget(o.Budget, bad)
 }
 
 // refused gathers what is wrong with a request into one error, nil for nothing.
@@ -132,7 +137,7 @@ const mostParallel = 1_000
 
 type reject func(field, format string, args ...any)
 
-func checkChoices(o *plan.Options, bad reject) {
+func checkChoices(o plan.Options, bad reject) {
 	if o.Strategy != plan.StrategyPlan && o.Strategy != plan.StrategyRounds {
 		bad("strategy", "The strategy %q is not there; the strategies are: plan, rounds.", o.Strategy)
 	}
@@ -148,7 +153,7 @@ func checkChoices(o *plan.Options, bad reject) {
 	}
 }
 
-func checkReplan(o *plan.Options, bad reject) {
+func checkReplan(o plan.Options, bad reject) {
 	switch o.Replan.When {
 	case plan.ReplanNever, plan.ReplanOnFailure:
 	case plan.ReplanEveryRound:

@@ -76,13 +76,14 @@ func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) 
 		return nil, err
 	}
 	defer done()
-	for waited := false; ; waited = true {
-		ended, err := l.cancelNow(ctx, by)
-		switch {
-		case ended == nil && err == nil, waited && l.snapshot().Status == plan.RunStatusCancelled:
-			return l.snapshot(), nil
-		case err != nil:
+	before := l.cancelled()
+	for {
+		ended, err := l.cancelNow(ctx, by, before)
+		if err != nil {
 			return nil, err
+		}
+		if ended == nil {
+			return l.snapshot(), nil
 		}
 		select {
 		case <-ended:
@@ -92,14 +93,24 @@ func (s *Service) Cancel(ctx context.Context, id, by string) (*plan.Run, error) 
 	}
 }
 
+// cancelled counts how often the run was cancelled.
+func (l *live) cancelled() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.cancels
+}
+
 // cancelNow ends a run that has no driver. One that has is told to stop, and
 // the channel that says when it has is returned. Looking and acting are one
-// step, so that no driver starts in between.
-func (l *live) cancelNow(ctx context.Context, by string) (ended <-chan struct{}, err error) {
+// step, so that no driver starts in between. A run that was cancelled since
+// before is left: somebody may have set it going again.
+func (l *live) cancelNow(ctx context.Context, by string, before int) (ended <-chan struct{}, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.flush(withoutKey(ctx))
 	switch {
+	case l.cancels > before:
+		return nil, nil
 	case !l.run.Cancelable():
 		return nil, unexpected(l.run, "cancel the run", "it has ended")
 	case l.driving:

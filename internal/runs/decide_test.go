@@ -246,3 +246,72 @@ func TestAToolCallOverARestart(t *testing.T) { // BEHAVIOUR 4.6, 12.1
 		}
 	}
 }
+
+// held is a tool that answers only when it is let go, whatever its context says.
+type held struct {
+	readOnly bool
+	there    chan string
+	free     chan struct{}
+}
+
+func (h *held) Info() tools.Info {
+	return tools.Info{
+		Name: "send", Description: "sends a letter", ReadOnly: h.readOnly,
+		Schema: json.RawMessage(`{"type":"object","properties":{"to":{"type":"string"}},"required":["to"]}`),
+	}
+}
+
+func (h *held) Call(ctx context.Context, args json.RawMessage) (tools.Result, error) {
+	h.there <- string(args)
+	if h.free == nil { // as long as it is wanted
+		<-ctx.Done()
+		return tools.Result{}, ctx.Err()
+	}
+	<-h.free
+	return tools.Result{Text: "sent"}, nil
+}
+
+func TestNothingIsSentAfterTheCancel(t *testing.T) { // BEHAVIOUR 4.6, 5.7
+	tool := &held{there: make(chan string, 8), free: make(chan struct{})}
+	h := openHarness(t, filepath.Join(t.TempDir(), "runs.db"), &script{}, tool)
+	id := h.ask(auto, given(sends("ann", "bob"))).ID
+	h.decide(id, h.pending(id, 2).PendingApprovals()[0].ID, plan.DecisionAllow, plan.ScopeRun)
+	<-tool.there
+	cancelled := make(chan error)
+	go func() { _, err := h.Cancel(context.Background(), id, "me"); cancelled <- err }()
+	h.until(id, func(r *plan.Run) bool { return len(r.PendingApprovals()) == 0 })
+	close(tool.free)
+	if err := <-cancelled; err != nil {
+		t.Fatal(err)
+	}
+	if r, err := h.Get(t.Context(), id); err != nil || r.Status != plan.RunStatusCancelled || len(tool.there) > 1 {
+		t.Errorf("%s, %v, and %d more were sent", r.Status, err, len(tool.there))
+	}
+}
+
+func TestAToolCutOffByAShutdownHasNoOutcome(t *testing.T) { // BEHAVIOUR 4.6, 12.1
+	for _, readOnly := range []bool{true, false} {
+		tool := &held{readOnly: readOnly, there: make(chan string, 8)}
+		path := filepath.Join(t.TempDir(), "runs.db")
+		h := openHarness(t, path, &script{}, tool)
+		id := h.ask(auto, given(sends("ann"))).ID
+		if !readOnly {
+			h.decide(id, h.pending(id, 1).PendingApprovals()[0].ID, plan.DecisionAllow, plan.ScopeOnce)
+		}
+		<-tool.there
+		h.Stop()
+		box := &postbox{}
+		second := openHarness(t, path, &script{}, tools.Tool(box))
+		if err := second.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a := second.pending(id, 1).PendingApprovals()[0]
+		if a.Again == readOnly {
+			t.Errorf("read-only %v: asked %+v", readOnly, a)
+		}
+		second.decide(id, a.ID, plan.DecisionAllow, plan.ScopeOnce)
+		if r := second.end(id); r.Status != plan.RunStatusSucceeded || len(box.letters()) != 1 {
+			t.Errorf("read-only %v: ended %s, sent %v", readOnly, r.Status, box.letters())
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	"planwave/internal/budget"
 	"planwave/internal/db"
@@ -53,18 +54,32 @@ func hasWork(status plan.RunStatus) bool {
 	return false
 }
 
-// drive does what the run's status asks for until it waits or has ended.
+// drive does what the run's status asks for until it waits or has ended. When
+// something kept it from that, it rests, and another driver goes on from the
+// log with a context of its own.
 func (s *Service) drive(ctx context.Context, l *live) {
-	for {
-		err := s.advance(ctx, l)
-		if err != nil && !s.give(ctx, l, err) {
-			l.rest(true)
-			return
-		}
-		if l.rest(false) {
+	err := l.takeUp(ctx)
+	for err == nil {
+		if err = s.advance(ctx, l); err == nil && l.rest(false) {
 			return
 		}
 	}
+	goesOn := s.give(ctx, l, err)
+	l.rest(true)
+	if goesOn {
+		s.wake(l)
+	}
+}
+
+// takeUp puts back what a driver left in flight whose last commits were lost.
+func (l *live) takeUp(ctx context.Context) error {
+	return l.update(context.WithoutCancel(ctx), func(r *plan.Run) ([]plan.Payload, error) {
+		inFlight := r.WithStatus(plan.StepStatusRunning, plan.StepStatusAwaitingApproval)
+		if len(r.Open) == 0 && len(inFlight) == 0 {
+			return nil, nil
+		}
+		return []plan.Payload{plan.RunResumed{}}, nil
+	})
 }
 
 // rest ends the driver, if told to or if the run has no work left. Checking
@@ -77,6 +92,7 @@ func (l *live) rest(always bool) bool {
 	}
 	l.driving = false
 	close(l.ended)
+	l.ring()
 	return true
 }
 
@@ -110,6 +126,9 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 		return false
 	}
 	cancel, cancelled := errors.AsType[cancelledBy](cause)
+	if !cancelled && (errors.Is(err, errNotKept) || errors.Is(cause, errNotKept)) {
+		return s.waitForRoom(ctx, l, err)
+	}
 	if cancelled && cancel.key != nil {
 		ctx = WithKey(ctx, *cancel.key)
 	}
@@ -136,17 +155,45 @@ func (s *Service) give(ctx context.Context, l *live, err error) bool {
 	return true
 }
 
+// notKeptPause is how long a run waits before it goes on after its store could
+// not write.
+const notKeptPause = 2 * time.Second
+
+// waitForRoom lets a run be whose events could not be kept, and says whether it
+// goes on: not when the process ends.
+func (s *Service) waitForRoom(ctx context.Context, l *live, err error) bool {
+	s.Logger.ErrorContext(ctx, "a run waits, since what happened to it could not be kept", "run", l.id, "error", err)
+	pause := time.NewTimer(notKeptPause)
+	defer pause.Stop()
+	select {
+	case <-pause.C:
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
 // failEvents ends a run that cannot go on. One whose answer could not be
 // written again keeps the answer it has.
 func failEvents(r *plan.Run, err *plan.Error) []plan.Payload {
 	fault := plan.FaultOf(err)
 	switch {
 	case r.Status != plan.RunStatusSynthesizing || r.Answer == nil:
-		return []plan.Payload{plan.RunFailed{Error: fault}}
+		return append(putBack(r, fault.Message), plan.RunFailed{Error: fault})
 	case r.Delivered():
 		return []plan.Payload{plan.RunSucceeded{Error: &fault}}
 	}
 	return []plan.Payload{plan.RunPartial{Error: &fault}}
+}
+
+// putBack resets what is in flight in a run that fails, so that none of its
+// steps is running for ever.
+func putBack(r *plan.Run, reason string) []plan.Payload {
+	inFlight := r.WithStatus(plan.StepStatusRunning, plan.StepStatusAwaitingApproval)
+	if len(inFlight) == 0 {
+		return nil
+	}
+	return []plan.Payload{plan.StepReset{Steps: inFlight, Reason: reason}}
 }
 
 // cancelEvents ends a run with every step that has not ended.

@@ -53,6 +53,9 @@ func (e *engine) Execute(ctx context.Context, t scheduler.Task) (out scheduler.O
 	if err == nil {
 		return scheduler.Outcome{Status: plan.StepStatusSucceeded, Result: result}
 	}
+	if errors.Is(err, errNotKept) {
+		return scheduler.Outcome{Stop: err}
+	}
 	if errors.Is(err, budget.ErrExhausted) {
 		return scheduler.Outcome{Stop: shown(err)}
 	}

@@ -16,15 +16,3 @@ func (s *Service) Later(ctx context.Context, id string, events ...plan.Payload) 
 	}
 	return done, err
 }
-
-// Settle waits until the run has no driver.
-func (s *Service) Settle(id string) {
-	l := s.hold(id)
-	defer s.release(l)
-	l.mu.Lock()
-	driving, ended := l.driving, l.ended
-	l.mu.Unlock()
-	if driving {
-		<-ended
-	}
-}

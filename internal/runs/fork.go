@@ -30,15 +30,22 @@ func (s *Service) Fork(ctx context.Context, id string, f Fork) (*plan.Run, error
 	case len(f.From) == 0 && f.Plan == nil:
 		return nil, refused(func(bad reject) { bad("from", "Name the steps to run again in from, or give a changed plan.") })
 	}
+	o := parent.Options
+	if err := refused(func(bad reject) { s.bind(&o, bad) }); err != nil {
+		return nil, err // what it was asked with is not configured any more
+	}
 	p, mends, warnings := v.Plan, []string(nil), v.Warnings
 	if f.Plan != nil {
-		if p, mends, warnings, err = s.checked(parent, *f.Plan); err != nil {
-			return nil, err
-		}
+		p = *f.Plan
 	}
 	kept, err := keptBeside(parent, p, f.From)
 	if err != nil {
 		return nil, err
+	}
+	if f.Plan != nil {
+		if p, mends, warnings, err = s.checkedKeeping(parent, p, kept); err != nil {
+			return nil, err
+		}
 	}
 	return s.beginFork(ctx, parent, p, kept, plan.Version{Author: f.By, Reason: "run again from " + parent.ID, Mends: mends, Warnings: warnings})
 }
@@ -56,7 +63,7 @@ func keptBeside(parent *plan.Run, p plan.Plan, from []string) ([]string, error) 
 	}
 	affected, err := plan.Affected(p, from)
 	if err != nil {
-		return nil, err
+		return nil, nil // a plan that cannot be ordered keeps nothing; the check says why
 	}
 	for _, id := range affected {
 		again[id] = true

@@ -3,6 +3,7 @@ package runs
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"sync"
 
@@ -61,18 +62,21 @@ func (j *journal) call(request json.RawMessage) (resp model.Response, id string,
 	return resp, next.ID, true
 }
 
-// tool returns the recorded result of a tool call.
-func (j *journal) tool(name string, args json.RawMessage) (tools.Result, bool) {
+// tool returns the recorded outcome of a tool call.
+func (j *journal) tool(name string, args json.RawMessage) (out tools.Result, err error, ok bool) { //nolint:revive // an outcome and whether there is one
 	if j == nil {
-		return tools.Result{}, false
+		return tools.Result{}, nil, false
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	at := slices.IndexFunc(j.tools, func(t plan.ToolCall) bool { return t.Tool == name && bytes.Equal(t.Arguments, args) })
 	if at < 0 {
-		return tools.Result{}, false
+		return tools.Result{}, nil, false
 	}
 	t := j.tools[at]
 	j.tools = slices.Delete(j.tools, at, at+1)
-	return tools.Result{Text: t.Result, Data: t.Data, IsError: t.Error != ""}, true
+	if t.Error != "" && t.Result == "" {
+		return tools.Result{}, &tools.BrokenError{Tool: name, Cause: errors.New(t.Error)}, true
+	}
+	return tools.Result{Text: t.Result, Data: t.Data, IsError: t.Error != ""}, nil, true
 }

@@ -81,8 +81,8 @@ func TestACallThatDiffersIsAskedAnew(t *testing.T) { // BEHAVIOUR 12.1: what is 
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r := again.end(id); r.Status == plan.RunStatusSucceeded || second.count("executor:a") != 0 {
-		t.Errorf("ended %s: a tool that is configured no more cannot be had", r.Status)
+	if r := again.end(id); r.Status != plan.RunStatusSucceeded || second.count("executor:a") != 4 || len(box.letters()) != 2 {
+		t.Errorf("ended %s, asked %d times, sent %v: the executor is told that there is no such tool", r.Status, second.count("executor:a"), box.letters())
 	}
 }
 

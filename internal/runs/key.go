@@ -25,5 +25,7 @@ func keyOf(ctx context.Context) *db.Key {
 }
 
 // withoutKey returns a context under which others' changes are committed on the
-// way to the request's own.
-func withoutKey(ctx context.Context) context.Context { return context.WithValue(ctx, keyed{}, nil) }
+// way to the request's own: neither under its key nor given up with it.
+func withoutKey(ctx context.Context) context.Context {
+	return context.WithValue(context.WithoutCancel(ctx), keyed{}, nil)
+}

@@ -37,6 +37,7 @@ type live struct {
 
 	// The driver, while there is one.
 	driving bool
+	cancels int // how often the run was cancelled
 	cancel  context.CancelCauseFunc
 	ended   chan struct{} // closed when the driver has ended
 }
@@ -199,19 +200,45 @@ func (l *live) commit(ctx context.Context, b db.Batch, payloads []plan.Payload) 
 	}
 	b.Run, b.Key = l.run, keyOf(ctx)
 	if err := l.s.Store.Append(ctx, b); err != nil {
-		return l.reload(ctx, fmt.Errorf("append to run %s: %w", l.id, err))
+		return l.reload(ctx, fmt.Errorf("append to run %s: %w", l.id, kept(err)))
 	}
 	l.committed(payloads)
 	return nil
 }
 
+// errNotKept is a commit that the store could not make: a full disk, a locked
+// file. The run goes on from its log when it can be written again.
+var errNotKept = errors.New("what happened could not be kept")
+
+// kept tells a store that cannot write from one that refuses what it was given.
+func kept(err error) error {
+	for _, refusal := range []error{db.ErrConflict, db.ErrNotFound, db.ErrClosed, db.ErrInFlight} {
+		if errors.Is(err, refusal) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", errNotKept, err)
+}
+
 // committed does what follows from events that are in the log.
 func (l *live) committed(payloads []plan.Payload) {
 	for _, p := range payloads {
-		if c, ok := p.(plan.RunContinued); ok && c.Budget != nil {
-			l.ledger.Raise(*c.Budget)
+		switch p := p.(type) {
+		case plan.RunContinued:
+			if p.Budget != nil {
+				l.ledger.Raise(*p.Budget)
+			}
+		case plan.RunCancelled:
+			l.cancels++
+		case plan.RunResumed: // what the stopped process had reserved is charged from here on
+			l.ledger = budget.New(l.run.Options.Budget, l.run.Used())
 		}
 	}
+	l.ring()
+}
+
+// ring tells those who wait for a change. mu is held.
+func (l *live) ring() {
 	if l.bell != nil {
 		close(l.bell)
 		l.bell = nil

@@ -151,12 +151,17 @@ const mostTokens = 100_000_000
 // plausible says whether a server's word on what a call used can be true. What
 // cannot is estimated instead, so that no server talks itself out of a budget.
 func plausible(u plan.Usage) bool {
-	for _, n := range []int{u.InputTokens, u.OutputTokens, u.CachedTokens, u.ThinkingTokens, u.TotalTokens} {
+	return possible(u) && u.TotalTokens > 0 && u.TotalTokens >= u.InputTokens+u.OutputTokens
+}
+
+// possible says whether a call can have used so much.
+func possible(u plan.Usage) bool {
+	for _, n := range []int{u.Requests, u.InputTokens, u.OutputTokens, u.CachedTokens, u.ThinkingTokens, u.TotalTokens} {
 		if n < 0 || n > mostTokens {
 			return false
 		}
 	}
-	return u.TotalTokens > 0 && u.TotalTokens >= u.InputTokens+u.OutputTokens
+	return u.CostUSD == nil || *u.CostUSD >= 0
 }
 
 // last returns the id of the newest call.

@@ -35,8 +35,8 @@ func (r *recorder) List() []tools.Info { return r.tools.List() }
 // a result that says so to an agent, and [errDenied] to a tool step.
 func (r *recorder) Call(ctx context.Context, name string, args json.RawMessage) (tools.Result, error) {
 	args, reaches := r.tools.Coerced(name, args)
-	if out, ok := r.journal.tool(name, args); ok {
-		return out, nil
+	if out, err, ok := r.journal.tool(name, args); ok {
+		return out, err
 	}
 	info, _ := r.tools.Get(name)
 	if info.ReadOnly || !reaches {
@@ -51,6 +51,9 @@ func (r *recorder) Call(ctx context.Context, name string, args json.RawMessage) 
 	}
 	r.side.Lock()
 	defer r.side.Unlock()
+	if ended := context.Cause(ctx); ended != nil {
+		return tools.Result{}, ended
+	}
 	return r.make(ctx, name, args, a.ID)
 }
 
@@ -58,6 +61,9 @@ func (r *recorder) Call(ctx context.Context, name string, args json.RawMessage) 
 func (r *recorder) make(ctx context.Context, name string, args json.RawMessage, approval string) (tools.Result, error) {
 	c := r.newCall(name, args)
 	out, err := r.tools.Call(ctx, name, args)
+	if ended := context.Cause(ctx); err != nil && ended != nil {
+		return tools.Result{}, ended // nobody knows what came of it
+	}
 	c.Result, c.Data = out.Text, out.Data
 	switch {
 	case err != nil:

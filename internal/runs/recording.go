@@ -85,9 +85,14 @@ func (s *Service) play(ctx context.Context, rec Recording, shift time.Duration) 
 		if err != nil {
 			return nil, noRecording("event %d: %v", i+1, err)
 		}
-		if created, ok := p.(plan.RunCreated); ok {
-			created.Recorded = true
-			p = created
+		switch is := p.(type) {
+		case plan.RunCreated:
+			is.Recorded = true
+			p = is
+		case plan.UsageSettled:
+			if !possible(is.Usage) {
+				return nil, noRecording("event %d tells of a usage that cannot be", i+1)
+			}
 		}
 		event := plan.Event{Seq: int64(i + 1), At: e.At.UTC().Truncate(time.Millisecond).Add(shift), Data: p}
 		if err := r.Apply(event); err != nil {
@@ -97,6 +102,13 @@ func (s *Service) play(ctx context.Context, rec Recording, shift time.Duration) 
 	}
 	if !r.Status.Ended() {
 		return nil, noRecording("the run in it has not ended")
+	}
+	err := refused(func(bad reject) {
+		checkQuestion(r.Question, bad)
+		checkOptions(r.Options, bad)
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, v := range r.Versions {
 		if hash, err := plan.Hash(v.Plan); err != nil || hash != v.Hash {

@@ -111,3 +111,22 @@ func TestWhatIsNoRecording(t *testing.T) { // BEHAVIOUR 11
 		}
 	}
 }
+
+func TestNothingGoesOnInARecording(t *testing.T) { // BEHAVIOUR 3.4, 4.6: what it says was allowed, nobody allowed here
+	h := newHarness(t, &script{executor: fails("s2")})
+	r, err := h.Replay(t.Context(), h.end(h.ask(auto, given(diamond())).ID).ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Retry(t.Context(), r.ID, "s2", "me"); plan.CodeOf(err) != plan.CodeUnexpected {
+		t.Errorf("retry: %v", err)
+	}
+	if _, err := h.AnswerAgain(t.Context(), r.ID, nil, "me"); plan.CodeOf(err) != plan.CodeUnexpected {
+		t.Errorf("answer: %v", err)
+	}
+	f, err := h.Fork(t.Context(), r.ID, runs.Fork{From: []string{"s2"}, By: "me"})
+	if err != nil || f.Recorded || f.ForkedFrom != r.ID {
+		t.Errorf("%+v, %v", f, err)
+	}
+	h.end(f.ID)
+}

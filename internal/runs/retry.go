@@ -71,6 +71,8 @@ func retryable(r *plan.Run, step string) (working bool, err error) {
 		return false, plan.NewError(plan.CodeNotFound, fmt.Sprintf("There is no step %q in this run.", plan.Short(step, mostNamed)), nil)
 	}
 	switch {
+	case r.Recorded:
+		return false, unexpected(r, "try a step again", "it comes from a recording: run it again from there instead")
 	case st.Status == plan.StepStatusSkipped:
 		return false, unexpectedStep(r, st, fmt.Sprintf("it waits for step %s, which failed first: try that one again", st.Cause))
 	case !st.Status.Broken() && st.Status != plan.StepStatusCancelled:

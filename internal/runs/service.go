@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"planwave/internal/budget"
 	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/plan"
@@ -109,18 +108,14 @@ func (s *Service) resume(ctx context.Context, id string) error {
 	}
 	defer done()
 	err = l.update(ctx, func(r *plan.Run) ([]plan.Payload, error) {
-		if r.Status.Ended() || r.Status == plan.RunStatusAwaitingApproval {
-			return nil, nil
+		if r.Status.Ended() || r.Status == plan.RunStatusAwaitingApproval || l.driving {
+			return nil, nil // somebody set it going before it was found
 		}
 		return []plan.Payload{plan.RunResumed{}}, nil
 	})
 	if err != nil {
 		return err
 	}
-	// What the crashed process had reserved is charged only now.
-	l.mu.Lock()
-	l.ledger = budget.New(l.run.Options.Budget, l.run.Used())
-	l.mu.Unlock()
 	s.wake(l)
 	return nil
 }

@@ -12,12 +12,8 @@ import (
 // asked for more, or an answer is written when at least one step succeeded.
 func (s *Service) execute(ctx context.Context, l *live) error {
 	run := l.snapshot()
-	set, err := s.Tools.Subset(run.Options.Tools)
-	if err != nil {
-		return err
-	}
-	eng := &engine{l: l, run: run, tools: set}
-	err = scheduler.Run(ctx, run, eng)
+	eng := &engine{l: l, run: run, tools: s.Tools.Present(run.Options.Tools)}
+	err := scheduler.Run(ctx, run, eng)
 	if errors.Is(err, scheduler.ErrRoundOver) {
 		return nil
 	}

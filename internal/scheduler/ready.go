@@ -25,7 +25,7 @@ func newScheduler(run *plan.Run, eng Engine) (*scheduler, error) {
 		waves:       run.Options.Schedule != plan.ScheduleReady,
 		rounds:      run.Options.Replan.When == plan.ReplanEveryRound && run.Replans < run.Options.Replan.Max,
 		replans:     run.Replans,
-		maxParallel: max(run.Options.MaxParallel, 1),
+		maxParallel: min(max(run.Options.MaxParallel, 1), max(len(p.Steps), 1)),
 		steps:       make([]step, len(p.Steps)),
 		wave:        len(run.Waves),
 		inWave:      run.WaveOpen,
@@ -131,7 +131,7 @@ func (s *scheduler) skipBroken() {
 // retry resets a step that failed and all that need it, and nothing else.
 func (s *scheduler) retry(r Retry) {
 	i, known := s.index[r.Step]
-	if !known || !s.steps[i].status.Broken() || s.stop != nil {
+	if !known || s.stop != nil || !s.steps[i].status.Broken() && s.steps[i].status != plan.StepStatusCancelled {
 		r.Done <- ErrNotRetryable
 		return
 	}

@@ -24,8 +24,8 @@ var (
 	// every round: a wave has ended, more is left to run, and the request to the
 	// planner is recorded.
 	ErrRoundOver = errors.New("the round is over")
-	// ErrNotRetryable refuses to try a step again that has not failed.
-	ErrNotRetryable = errors.New("only a step that failed or broke its contract can be tried again")
+	// ErrNotRetryable refuses to try a step again that did not end badly.
+	ErrNotRetryable = errors.New("only a step that failed, broke its contract or was cancelled can be tried again")
 )
 
 // Engine is what the scheduler is given to do its work with.
@@ -291,7 +291,7 @@ func (s *scheduler) finish(ctx context.Context) error {
 	if err := s.eng.Commit(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	if stop := cmp.Or(s.stop, context.Cause(ctx)); stop != nil {
+	if stop := cmp.Or(context.Cause(ctx), s.stop); stop != nil {
 		return stop
 	}
 	for i := range s.steps {

@@ -6,13 +6,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"planwave/internal/plan"
 )
 
-// Registry is a set of tools in a fixed order. It never changes, and is safe
-// for concurrent use.
-type Registry struct {
+// Registry is a set of tools in a fixed order. It is safe for concurrent use.
+// The set may be replaced; what was taken from it as a [Registry.Subset] stays.
+type Registry struct{ now atomic.Pointer[set] }
+
+// set is what a registry holds at one time. It never changes.
+type set struct {
 	list  []entry
 	index map[string]int
 }
@@ -29,34 +33,42 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 // A-Za-z0-9_-, one that two tools have, and a schema that cannot be used are
 // errors.
 func New(list ...Tool) (*Registry, error) {
-	r := &Registry{index: make(map[string]int, len(list))}
+	r := &Registry{}
+	return r, r.Replace(list...)
+}
+
+// Replace makes these the tools, under the rules of [New], or changes nothing.
+func (r *Registry) Replace(list ...Tool) error {
+	s := &set{index: make(map[string]int, len(list))}
 	for _, t := range list {
 		info := t.Info()
 		if !validName.MatchString(info.Name) {
-			return nil, fmt.Errorf("tool %q: a name is 1 to 64 of the characters A-Z, a-z, 0-9, _ and -", info.Name)
+			return fmt.Errorf("tool %q: a name is 1 to 64 of the characters A-Z, a-z, 0-9, _ and -", info.Name)
 		}
-		if _, taken := r.index[info.Name]; taken {
-			return nil, fmt.Errorf("tool %q: two tools have this name; rename one", info.Name)
+		if _, taken := s.index[info.Name]; taken {
+			return fmt.Errorf("tool %q: two tools have this name; rename one", info.Name)
 		}
-		s, err := compileSchema(info.Schema)
+		compiled, err := compileSchema(info.Schema)
 		if err != nil {
-			return nil, fmt.Errorf("tool %q: its schema cannot be used: %w", info.Name, err)
+			return fmt.Errorf("tool %q: its schema cannot be used: %w", info.Name, err)
 		}
-		r.add(entry{tool: t, info: info, schema: s})
+		s.add(entry{tool: t, info: info, schema: compiled})
 	}
-	return r, nil
+	r.now.Store(s)
+	return nil
 }
 
-// add is called while the registry is made, never after.
-func (r *Registry) add(e entry) {
-	r.index[e.info.Name] = len(r.list)
-	r.list = append(r.list, e)
+// add is called while the set is made, never after.
+func (s *set) add(e entry) {
+	s.index[e.info.Name] = len(s.list)
+	s.list = append(s.list, e)
 }
 
 // List returns the tools in their order.
 func (r *Registry) List() []Info {
-	infos := make([]Info, len(r.list))
-	for i, e := range r.list {
+	list := r.now.Load().list
+	infos := make([]Info, len(list))
+	for i, e := range list {
 		infos[i] = e.info
 	}
 	return infos
@@ -64,8 +76,12 @@ func (r *Registry) List() []Info {
 
 // Names returns the tools' names in their order.
 func (r *Registry) Names() []string {
-	names := make([]string, len(r.list))
-	for i, e := range r.list {
+	return r.now.Load().names()
+}
+
+func (s *set) names() []string {
+	names := make([]string, len(s.list))
+	for i, e := range s.list {
 		names[i] = e.info.Name
 	}
 	return names
@@ -79,31 +95,44 @@ func (r *Registry) Get(name string) (Info, bool) {
 
 // Subset returns a registry of the named tools, in the order of r.
 func (r *Registry) Subset(names []string) (*Registry, error) {
+	now := r.now.Load()
 	for _, n := range names {
-		if _, err := r.find(n); err != nil {
+		if _, err := now.find(n); err != nil {
 			return nil, err
 		}
 	}
-	sub := &Registry{index: make(map[string]int, len(names))}
-	for _, e := range r.list {
+	return now.some(names), nil
+}
+
+// Present returns a registry of those of the named tools that are there: a
+// server that has gone takes down the steps that call it, not the run.
+func (r *Registry) Present(names []string) *Registry { return r.now.Load().some(names) }
+
+func (s *set) some(names []string) *Registry {
+	sub := &set{index: make(map[string]int, len(names))}
+	for _, e := range s.list {
 		if slices.Contains(names, e.info.Name) {
 			sub.add(e)
 		}
 	}
-	return sub, nil
+	some := &Registry{}
+	some.now.Store(sub)
+	return some
 }
 
 // mostNamed is how much, in characters, of a name that is not there is told.
 const mostNamed = 80
 
 // find returns the tool of that name. The error lists the names there are.
-func (r *Registry) find(name string) (entry, error) {
-	if i, ok := r.index[name]; ok {
-		return r.list[i], nil
+func (r *Registry) find(name string) (entry, error) { return r.now.Load().find(name) }
+
+func (s *set) find(name string) (entry, error) {
+	if i, ok := s.index[name]; ok {
+		return s.list[i], nil
 	}
 	told := "none"
-	if len(r.list) > 0 {
-		told = strings.Join(r.Names(), ", ")
+	if len(s.list) > 0 {
+		told = strings.Join(s.names(), ", ")
 	}
 	return entry{}, fmt.Errorf("there is no tool %q; the tools are: %s", plan.Short(name, mostNamed), told)
 }

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// call makes a request to the app and returns its answer as JSON.
+func (a *app) call(t *testing.T, method, path, body string) map[string]any {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, a.URL()+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode >= http.StatusBadRequest {
+		t.Fatalf("%s %s: %d %s, %v", method, path, resp.StatusCode, answer, err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(answer, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// until waits for an event of a run, woken by its stream, and returns the run.
+func (a *app) until(t *testing.T, id string, event string) map[string]any {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, a.URL()+"/api/v1/runs/"+id+"/events?after=0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	seen, wanted := make([]byte, 0, 1<<16), []byte("event: "+event+"\n")
+	for part := make([]byte, 1<<12); !bytes.Contains(seen, wanted); {
+		n, err := resp.Body.Read(part)
+		if seen = append(seen, part[:n]...); err != nil {
+			t.Fatalf("the run never came to %s: %v\n%s", event, err, seen)
+		}
+	}
+	return a.call(t, http.MethodGet, "/api/v1/runs/"+id, "")
+}
+
+// TestAPlanOverTwoServers runs a plan over two MCP servers that no one here
+// wrote, in the whole program. One of them writes a file, and a person sees
+// exactly what before it does.
+func TestAPlanOverTwoServers(t *testing.T) { // BEHAVIOUR 4.2, 4.4, 4.6
+	servers := os.Getenv("PLANWAVE_MCP_SERVERS")
+	if servers == "" {
+		t.Fatal("PLANWAVE_MCP_SERVERS names no folder with MCP servers: make test sets it")
+	}
+	folder, mcpFile := t.TempDir(), filepath.Join(t.TempDir(), "mcp.json")
+	bin := func(name string) string { return filepath.Join(servers, "node_modules", ".bin", name) }
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+		"files": map[string]any{"command": bin("mcp-server-filesystem"), "args": []string{folder}},
+		"every": map[string]any{"command": bin("mcp-server-everything")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mcpFile, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := serve(t, func(s *config) { s.MCP, s.demoAtOnce = mcpFile, true })
+	a.tools.settled(t.Context())
+	letter := filepath.Join(folder, "sum.txt")
+	p := fmt.Sprintf(`{"question":"When was Tarnby founded?","approval":"auto","plan":{"steps":[
+		{"id":"sum","instruction":"add","tool":"every__get-sum","input":{"a":2,"b":3},"depends_on":[]},
+		{"id":"write","instruction":"write","tool":"files__write_file","input":{"path":%q,"content":"${sum}"},"depends_on":["sum"]}]}}`, letter)
+	id := fmt.Sprint(a.call(t, http.MethodPost, "/api/v1/runs", p)["id"])
+	r := a.until(t, id, "run.waiting")
+	waiting, _ := r["pending_approvals"].([]any)
+	if len(waiting) != 1 || r["status"] != "awaiting_tool_approval" {
+		t.Fatalf("the run is %v and waits for %v", r["status"], waiting)
+	}
+	call, _ := waiting[0].(map[string]any)
+	args, _ := call["arguments"].(map[string]any)
+	if call["tool"] != "files__write_file" || args["path"] != letter || !strings.Contains(fmt.Sprint(args["content"]), "5") {
+		t.Errorf("a person is asked about %v", call)
+	}
+	if _, err := os.Stat(letter); err == nil {
+		t.Error("the file is there before anyone allowed it")
+	}
+	a.call(t, http.MethodPost, "/api/v1/runs/"+id+"/approvals/"+fmt.Sprint(call["id"]), `{"decision":"allow"}`)
+	a.until(t, id, "answer.started")
+	written, err := os.ReadFile(letter)
+	if err != nil || string(written) != args["content"] {
+		t.Errorf("written is %q, %v", written, err)
+	}
+}
