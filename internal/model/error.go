@@ -61,6 +61,11 @@ type Error struct {
 	Status int
 	// RetryAfter is the wait that the server asked for, 0 if it named none.
 	RetryAfter time.Duration
+	// Final says that asking again soon does not help, although the kind may
+	// pass: a quota that is used up, a host that does not exist.
+	Final bool
+	// Unsent says that the request was given up before it went out.
+	Unsent bool
 	// Usage is what the failed call is known to have used.
 	Usage plan.Usage
 	// Cause is for the log. It never holds a key.

@@ -2,13 +2,14 @@ package model
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"strconv"
+	"net/url"
 	"strings"
 	"syscall"
 	"time"
@@ -38,39 +39,58 @@ func (s Server) FromTransport(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil {
 		return FromContext(ctx)
 	}
+	if of, ok := errors.AsType[*url.Error](err); ok {
+		err = of.Err // an address may hold a password
+	}
+	said, final := reason(err)
 	return &Error{
 		Kind:  Unreachable,
+		Final: final,
 		Cause: errors.New(s.Scrub(err.Error())),
 		Message: fmt.Sprintf("%s at %s cannot be reached: %s. Check that it runs, the network, and %s.",
-			s.Name, s.Address, s.Scrub(reason(err)), s.URLVariable),
+			s.Name, s.Address, s.Scrub(said), s.URLVariable),
 	}
 }
 
-// reason says in few words why a connection failed.
-func reason(err error) string {
-	var dns *net.DNSError
+// reason says in few words why a connection failed, and whether the next one
+// will, too.
+func reason(err error) (said string, final bool) {
+	dns, noHost := errors.AsType[*net.DNSError](err)
+	_, distrusted := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "the connection was refused"
-	case errors.Is(err, syscall.ECONNRESET):
-		return "the connection was broken off"
-	case errors.As(err, &dns):
-		return "there is no host " + dns.Name
+		return "the connection was refused", false
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "the connection was broken off", false
+	case noHost && dns.IsTimeout || noHost && dns.IsTemporary:
+		return "the name of the host " + dns.Name + " could not be looked up", false
+	case noHost:
+		return "there is no host " + dns.Name, true
 	}
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
-	return plan.Short(err.Error(), 200)
+	said = plan.Short(err.Error(), 200)
+	return said, distrusted || strings.Contains(said, "server gave HTTP response to HTTPS client")
 }
 
 // FromStatus is the failure that an HTTP status from 300 up stands for. Detail
 // is what the server says, wait what it asks for beyond its header.
 func (s Server) FromStatus(status int, header http.Header, detail string, wait time.Duration) *Error {
-	e := &Error{Status: status, RetryAfter: max(wait, retryAfter(header))}
+	e := &Error{Status: status}
 	does := ""
-	e.Kind, does = s.meaning(status)
-	if e.Kind == RateLimited && e.RetryAfter > 0 {
-		does += fmt.Sprintf(" It asks to wait %s.", e.RetryAfter.Round(time.Second))
+	e.Kind, does = s.meaning(status, strings.ToLower(detail))
+	if e.passes() {
+		e.RetryAfter = max(wait, toldWait(header, detail))
+	}
+	switch {
+	case e.RetryAfter > 0:
+		does += fmt.Sprintf(" It asks to wait %s.", e.RetryAfter.Round(roundedTo(e.RetryAfter)))
+	case e.Kind == RateLimited && mentions(strings.ToLower(detail), "current quota", "insufficient_quota", "insufficient quota", "insufficient balance", "billing details", "credits"):
+		e.Final, does = true, "has no quota left for the key| Check the plan and the account behind "+s.KeyVariable+", or use another model."
+	}
+	if strings.Contains(header.Get("Content-Type"), "text/html") {
+		does += " What came back is a web page, so a proxy or another server may have answered: check " + s.URLVariable + "."
 	}
 	said := ""
 	if detail = plan.Short(s.Scrub(strings.TrimSpace(detail)), 300); detail != "" {
@@ -81,56 +101,59 @@ func (s Server) FromStatus(status int, header http.Header, detail string, wait t
 	return e
 }
 
-// meaning is the kind of a status, what the server does and, after a bar, what
-// to do about it.
-func (s Server) meaning(status int) (Kind, string) {
-	switch {
-	case status == http.StatusUnauthorized:
+// roundedTo is what a wait is rounded to when it is said.
+func roundedTo(wait time.Duration) time.Duration {
+	if wait < time.Second {
+		return time.Millisecond
+	}
+	return time.Second
+}
+
+// meaning is the kind of a status with what the server says, in small letters;
+// what the server does and, after a bar, what to do about it.
+func (s Server) meaning(status int, said string) (Kind, string) {
+	switch status {
+	case http.StatusUnauthorized:
 		return Auth, "refused the key| Check " + s.KeyVariable + "."
-	case status == http.StatusForbidden:
+	case http.StatusForbidden:
 		return Auth, "does not allow this with the key| Check " + s.KeyVariable + " and what it may do."
-	case status == http.StatusPaymentRequired:
+	case http.StatusPaymentRequired:
 		return Auth, "wants to be paid first| Check the account behind " + s.KeyVariable + "."
-	case status == http.StatusTooManyRequests:
+	case http.StatusTooManyRequests:
 		return RateLimited, "has had too many requests or the quota is used up| Try again later, or ask for less at once."
-	case status == http.StatusNotFound:
+	case http.StatusNotFound:
 		return BadResponse, "does not know what was asked for| Check the model's name and " + s.URLVariable + "."
-	case status == http.StatusRequestTimeout, status >= http.StatusInternalServerError:
-		return Unavailable, "has a failure of its own| Try again later."
+	case http.StatusMethodNotAllowed, http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
+		return BadResponse, "does not do what was asked| Check " + s.URLVariable + ": is it the address of such an API?"
+	case http.StatusProxyAuthRequired:
+		return Auth, "cannot be asked, since the proxy wants a log-in| Check HTTP_PROXY and HTTPS_PROXY."
+	case http.StatusRequestEntityTooLarge:
+		return BadResponse, tooLong
+	case http.StatusRequestTimeout, http.StatusTooEarly:
+		return Unavailable, failsItself
+	}
+	switch {
+	case status >= http.StatusInternalServerError:
+		return Unavailable, failsItself
 	case status < http.StatusBadRequest:
 		return BadResponse, "points elsewhere, which is not followed| Check " + s.URLVariable + "."
+	case mentions(said, filterWords()...):
+		return Filtered, "held the request back for its content| Put the question in other words, or use another model."
+	case mentions(said, "context length", "context window", "maximum context", "context size", "too many tokens", "prompt is too long", "input token count", "context_length"):
+		return BadResponse, tooLong
 	}
 	return BadResponse, "refused the request as wrong| Check the model's name and what it can do."
 }
 
-// retryAfter reads the header of that name: seconds, or a date against the
-// server's own clock.
-func retryAfter(h http.Header) time.Duration {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.ParseFloat(v, 64); err == nil {
-		if n <= 0 || n > (365*24*time.Hour).Seconds() {
-			return 0
-		}
-		return time.Duration(n * float64(time.Second))
-	}
-	then, err := http.ParseTime(v)
-	now, err2 := http.ParseTime(h.Get("Date"))
-	if err != nil || err2 != nil {
-		return 0
-	}
-	return max(then.Sub(now), 0)
-}
+// What servers do in more than one way.
+const (
+	tooLong     = "takes no request of this length| Ask for less at once, or use a model with a longer context."
+	failsItself = "has a failure of its own| Try again later."
+)
 
-// shortestKey is the length from which a key is one. Servers on one's own
-// machine are given a word that means nothing.
-const shortestKey = 4
-
-// Scrub takes the key out of a foreign text.
-func (s Server) Scrub(text string) string {
-	if len(s.Key) < shortestKey {
-		return text
-	}
-	return strings.ReplaceAll(text, s.Key, "[key]")
+// filterWords are those with which servers refuse a request for its content.
+func filterWords() []string {
+	return []string{"content management policy", "content_filter", "content policy", "content_policy", "safety system", "usage policy", "responsible ai"}
 }
 
 // Bad is an answer that cannot be used. What in it is foreign is scrubbed by
@@ -165,7 +188,7 @@ func detailIn(v any) string {
 			}
 		}
 	case map[string]any:
-		for _, key := range []string{"error", "message", "detail", "msg", "error_description"} {
+		for _, key := range []string{"error", "message", "detail", "msg", "error_description", "errors"} {
 			if d := detailIn(v[key]); d != "" {
 				return d
 			}

@@ -40,6 +40,9 @@ func (l *Ladder) Keep(name string, rung int) {
 // is not.
 func RefusesForm(status int, detail string) bool {
 	said := strings.ToLower(detail)
+	if mentions(said, filterWords()...) {
+		return false
+	}
 	if mentions(said, "response_format", "response format", "json", "schema", "mime", "structured", "grammar", "tool", "function", "parameter") {
 		other := []int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden, http.StatusTooManyRequests}
 		return status >= http.StatusBadRequest && status <= http.StatusNotImplemented && !slices.Contains(other, status)

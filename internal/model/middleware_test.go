@@ -33,7 +33,7 @@ func kindOf(err error) model.Kind {
 func TestLimitLetsNoMoreThrough(t *testing.T) { // BEHAVIOUR 5.4
 	synctest.Test(t, func(t *testing.T) {
 		w := waiting{make(chan struct{}, 10)}
-		m := model.Limit(3)(w)
+		m := model.Limit(model.Limits{InFlight: 3})(w)
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 10)
 		for range 10 {
@@ -60,7 +60,7 @@ func TestLimitLetsNoMoreThrough(t *testing.T) { // BEHAVIOUR 5.4
 
 func TestLimitGivesItsPlacesBack(t *testing.T) {
 	fails := true
-	m := model.Limit(1)(model.Func(func(context.Context, model.Request) (model.Response, error) {
+	m := model.Limit(model.Limits{InFlight: 1})(model.Func(func(context.Context, model.Request) (model.Response, error) {
 		if fails {
 			return model.Response{}, errors.New("no")
 		}

@@ -34,6 +34,11 @@ type Config struct {
 	// PerProviderInFlight is how many requests go to one provider at the same
 	// time; 0 means [DefaultInFlight].
 	PerProviderInFlight int
+	// Retry is when failed requests are made again, by [Registry.Retry]. Its
+	// MaxWait is also the longest pause that a provider is given.
+	Retry RetryConfig
+	// Clock is what limits and retries go by; nil is real time.
+	Clock Clock
 	// Prices is what models cost; nil means [BuiltinPrices].
 	Prices Prices
 }
@@ -46,6 +51,11 @@ type Provider struct {
 	// InFlight is how many requests go out at the same time; 0 means what the
 	// registry is configured with.
 	InFlight int
+	// RequestsPerMinute and TokensPerMinute are how many go out in any 60
+	// seconds; 0 is no limit.
+	RequestsPerMinute, TokensPerMinute int
+	// Key is taken out of everything that the provider answers.
+	Key string
 }
 
 // Info is what people are told of a provider.
@@ -55,7 +65,9 @@ type Info struct {
 	// only the provider is named.
 	DefaultModel string
 	InFlight     int
-	Timeout      time.Duration // of one request; 0 is no limit
+	// RequestsPerMinute and TokensPerMinute are limits; 0 is none.
+	RequestsPerMinute, TokensPerMinute int
+	Timeout                            time.Duration // of one request; 0 is no limit
 }
 
 // Registry turns provider:model into a model that can be asked. It is set up by
@@ -77,6 +89,13 @@ func NewRegistry(c Config) *Registry {
 	if c.PerProviderInFlight <= 0 {
 		c.PerProviderInFlight = DefaultInFlight
 	}
+	if c.Clock == nil {
+		c.Clock = realTime{}
+	}
+	if c.Retry.Clock == nil {
+		c.Retry.Clock = c.Clock
+	}
+	c.Retry = c.Retry.filled()
 	if c.Prices == nil {
 		c.Prices = BuiltinPrices()
 	}
@@ -94,7 +113,10 @@ func (r *Registry) Register(name string, p Provider) error {
 	case p.Model == nil:
 		return fmt.Errorf("register model provider %q: it has no model", name)
 	}
-	info := Info{Name: name, DefaultModel: name, InFlight: p.InFlight, Timeout: r.config.CallTimeout}
+	info := Info{
+		Name: name, DefaultModel: name, InFlight: p.InFlight, Timeout: r.config.CallTimeout,
+		RequestsPerMinute: p.RequestsPerMinute, TokensPerMinute: p.TokensPerMinute,
+	}
 	if p.DefaultModel != "" {
 		info.DefaultModel += ":" + p.DefaultModel
 	}
@@ -103,7 +125,7 @@ func (r *Registry) Register(name string, p Provider) error {
 	}
 	r.providers[name] = registered{
 		inner: p.Model, info: info,
-		limited: Limit(info.InFlight)(Timeout(info.Timeout)(p.Model)),
+		limited: r.limit(info)(Timeout(info.Timeout)(keyless(p.Key)(p.Model))),
 	}
 	at := len(r.order)
 	if at > 0 && r.order[at-1] == Demo {
@@ -112,6 +134,18 @@ func (r *Registry) Register(name string, p Provider) error {
 	r.order = slices.Insert(r.order, at, name)
 	return nil
 }
+
+// limit is the one limiter of a provider, for all who resolve its models.
+func (r *Registry) limit(p Info) Middleware {
+	return Limit(Limits{
+		InFlight: p.InFlight, RequestsPerMinute: p.RequestsPerMinute, TokensPerMinute: p.TokensPerMinute,
+		LongestPause: r.config.Retry.MaxWait, Clock: r.config.Clock,
+	})
+}
+
+// Retry makes failed requests of a model again, as configured ([Retry]). Resolve
+// leaves it to the caller, who may want to stand between the tries.
+func (r *Registry) Retry(m Model) Model { return Retry(r.config.Retry)(m) }
 
 // Resolve returns the model of that name, within its provider's limits, and the
 // part of the name after the provider, which requests carry. A provider's name

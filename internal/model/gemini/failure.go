@@ -23,6 +23,11 @@ func (c *Client) failure(ctx context.Context, err error) *model.Error {
 	detail := model.ErrorDetail(refused.body)
 	e := c.server.FromStatus(refused.status, refused.header, detail, asked(refused.body))
 	e.Usage = refused.usage
+	// What is used up for the day is not back after the wait that it names.
+	if e.Kind == model.RateLimited && strings.Contains(string(refused.body), "PerDay") {
+		e.Final = true
+		e.Message = fmt.Sprintf("Gemini has no quota left for this model today (HTTP %d). Use another model, come back tomorrow, or check the plan behind GEMINI_API_KEY.", refused.status)
+	}
 	// A wrong key is a bad request to Gemini.
 	if e.Kind == model.BadResponse && (strings.Contains(string(refused.body), "API_KEY_INVALID") || strings.Contains(detail, "API key")) {
 		e.Kind = model.Auth

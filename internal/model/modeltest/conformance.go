@@ -50,6 +50,13 @@ func Run(t *testing.T, s Subject) {
 		"timeout":              slowIsUnreachable,
 		"cancel":               cancelClosesTheConnection,
 		"side by side":         sideBySide,
+		"pause":                pauseHoldsAll,
+		"stop in a pause":      stopEndsThePause,
+		"failing server":       failingServerIsAskedAgain,
+		"broken connection":    brokenConnectionIsAskedAgain,
+		"keys":                 keysAppearNowhere,
+		"keys in answers":      keysAreTakenOutOfAnswers,
+		"keys in connections":  keysAreNotInFailuresOfConnections,
 	} {
 		t.Run("whole/"+name, func(t *testing.T) { test(t, s) })
 		t.Run("watched/"+name, func(t *testing.T) { test(t, watched) })

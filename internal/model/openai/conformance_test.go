@@ -27,9 +27,14 @@ func newClient(t testing.TB, url, key string) *openai.Client {
 	return c
 }
 
-func TestConformance(t *testing.T) {
-	modeltest.Run(t, modeltest.Subject{
+// subject is the client under test.
+func subject() modeltest.Subject {
+	return modeltest.Subject{
 		Protocol: modeltest.OpenAI,
 		New:      func(t *testing.T, url, key string) model.Model { return newClient(t, url, key) },
-	})
+	}
+}
+
+func TestConformance(t *testing.T) {
+	modeltest.Run(t, subject())
 }
