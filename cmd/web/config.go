@@ -29,7 +29,10 @@ type config struct {
 	OpenAIBaseURL string
 	CostLimit     *plan.USD
 	CallTimeout   time.Duration
-	InFlight      int
+	InFlight      perProvider
+	Requests      perProvider // a minute
+	Tokens        perProvider // a minute
+	Retry         model.RetryConfig
 	Prompts       string
 	FetchAllow    []netip.Prefix
 	MCP           string
@@ -38,6 +41,10 @@ type config struct {
 	costLimit     string
 	callTimeout   string
 	inFlight      string
+	requests      string
+	tokens        string
+	tries         string
+	maxWait       string
 	fetchAllow    string
 	logLevel      string
 	demoAtOnce    bool // tests: the demo model takes no time
@@ -62,7 +69,11 @@ func (c *config) list() []setting {
 		{flag: "openai-base-url", env: "OPENAI_BASE_URL", into: &c.OpenAIBaseURL, help: "address of any OpenAI-compatible server, as http://127.0.0.1:11434/v1 (default: OpenAI's)"},
 		{flag: "cost-limit", env: "PLANWAVE_COST_LIMIT", into: &c.costLimit, help: "default cost_usd of a run's budget, in dollars (default: none)"},
 		{flag: "call-timeout", env: "PLANWAVE_CALL_TIMEOUT", preset: "120s", into: &c.callTimeout, help: "one model call at most"},
-		{flag: "in-flight", env: "PLANWAVE_IN_FLIGHT", preset: strconv.Itoa(model.DefaultInFlight), into: &c.inFlight, help: "model calls to one provider at the same time, at most"},
+		{flag: "in-flight", env: "PLANWAVE_IN_FLIGHT", preset: strconv.Itoa(model.DefaultInFlight), into: &c.inFlight, help: "model calls to one provider at the same time, at most; 16,openai=2 for one of its own"},
+		{flag: "requests-per-minute", env: "PLANWAVE_REQUESTS_PER_MINUTE", into: &c.requests, help: "model calls to one provider in a minute, at most, as 60 or gemini=15,openai=500 (default: no limit)"},
+		{flag: "tokens-per-minute", env: "PLANWAVE_TOKENS_PER_MINUTE", into: &c.tokens, help: "tokens of one provider in a minute, at most, as gemini=250000 (default: no limit)"},
+		{flag: "tries", env: "PLANWAVE_TRIES", preset: strconv.Itoa(model.DefaultTries), into: &c.tries, help: "how often a model call is made at most while the provider is down or asks to wait; 1 is once"},
+		{flag: "max-wait", env: "PLANWAVE_MAX_WAIT", preset: model.DefaultMaxWait.String(), into: &c.maxWait, help: "how long one model call waits between its tries, all waits together"},
 		{flag: "mcp", env: "PLANWAVE_MCP", into: &c.MCP, help: "mcp.json whose mcpServers bring further tools"},
 		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
 		{flag: "fetch-allow", env: "PLANWAVE_FETCH_ALLOW", into: &c.fetchAllow, help: "addresses or networks that fetch_url may reach although private, as 10.1.0.0/16,192.168.1.7 (default: none)"},
@@ -132,9 +143,7 @@ func (c *config) check() error {
 		wrong("PLANWAVE_CALL_TIMEOUT", c.callTimeout, "it must be a duration above zero, as 120s")
 	}
 	c.CallTimeout = d
-	if c.InFlight, err = strconv.Atoi(c.inFlight); err != nil || c.InFlight < 1 {
-		wrong("PLANWAVE_IN_FLIGHT", c.inFlight, "it must be a number above zero, as 16")
-	}
+	c.checkLimits(wrong)
 	if c.FetchAllow, err = guard.ParseAllow(c.fetchAllow); err != nil {
 		wrong("PLANWAVE_FETCH_ALLOW", c.fetchAllow, err.Error())
 	}
@@ -154,6 +163,30 @@ func (c *config) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// checkLimits reads what limits calls of models and tries them again.
+func (c *config) checkLimits(wrong func(name, value, want string)) {
+	for _, s := range []struct {
+		name, value string
+		into        *perProvider
+	}{
+		{"PLANWAVE_IN_FLIGHT", c.inFlight, &c.InFlight},
+		{"PLANWAVE_REQUESTS_PER_MINUTE", c.requests, &c.Requests},
+		{"PLANWAVE_TOKENS_PER_MINUTE", c.tokens, &c.Tokens},
+	} {
+		var err error
+		if *s.into, err = readPerProvider(s.value); err != nil {
+			wrong(s.name, s.value, err.Error())
+		}
+	}
+	var err error
+	if c.Retry.Tries, err = strconv.Atoi(c.tries); err != nil || c.Retry.Tries < 1 {
+		wrong("PLANWAVE_TRIES", c.tries, "it must be a number above zero, as 5")
+	}
+	if c.Retry.MaxWait, err = time.ParseDuration(c.maxWait); err != nil || c.Retry.MaxWait <= 0 {
+		wrong("PLANWAVE_MAX_WAIT", c.maxWait, "it must be a duration above zero, as 5m")
+	}
 }
 
 // loopback holds that nobody else can reach the address, since there is no

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"planwave/internal/model"
 )
 
 // asProgram is set in the environment of a test binary that is to be the
@@ -35,6 +37,11 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 		"no duration":           {env: map[string]string{"PLANWAVE_CALL_TIMEOUT": "soon"}, want: "must be a duration"},
 		"negative duration":     {args: []string{"-call-timeout", "-3s"}, want: "must be a duration"},
 		"nothing in flight":     {args: []string{"-in-flight", "0"}, want: `PLANWAVE_IN_FLIGHT is "0": it must be a number above zero`},
+		"a provider not there":  {args: []string{"-in-flight", "16,acme=2"}, want: "as 16,openai=2"},
+		"a provider twice":      {args: []string{"-requests-per-minute", "openai=1,openai=2"}, want: `PLANWAVE_REQUESTS_PER_MINUTE is "openai=1,openai=2"`},
+		"no tokens":             {env: map[string]string{"PLANWAVE_TOKENS_PER_MINUTE": "gemini=lots"}, want: `PLANWAVE_TOKENS_PER_MINUTE is "gemini=lots"`},
+		"no tries":              {env: map[string]string{"PLANWAVE_TRIES": "0"}, want: `PLANWAVE_TRIES is "0": it must be a number above zero, as 5`},
+		"no wait":               {args: []string{"-max-wait", "long"}, want: `PLANWAVE_MAX_WAIT is "long": it must be a duration above zero, as 5m`},
 		"no amount":             {env: map[string]string{"PLANWAVE_COST_LIMIT": "cheap"}, want: "amount in dollars"},
 		"nothing to spend":      {args: []string{"-cost-limit", "0"}, want: "amount in dollars"},
 		"no address":            {env: map[string]string{"OPENAI_BASE_URL": "ollama"}, want: "http or https address"},
@@ -100,5 +107,35 @@ func TestFlagBeatsEnvironment(t *testing.T) {
 	}
 	if c.DB != "flag.db" || c.RoleModels["judge"] != "demo" || c.OpenAIKey != "k" {
 		t.Errorf("config = %+v", c)
+	}
+}
+
+func TestLimitsOfEachProvider(t *testing.T) { // BEHAVIOUR 5.4, 11
+	args := []string{
+		"-gemini-api-key", "k", "-openai-base-url", "http://127.0.0.1:1/v1", "-in-flight", "16, openai=2", "-requests-per-minute", "60,gemini=15",
+		"-tokens-per-minute", "gemini=250000",
+	}
+	c, err := readConfig(args, func(string) string { return "" }, &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := newModels(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	type limits struct{ inFlight, requests, tokens int }
+	want := map[string]limits{model.Gemini: {16, 15, 250_000}, model.OpenAI: {2, 60, 0}, model.Demo: {16, 0, 0}}
+	for _, p := range r.Providers() {
+		if got := (limits{p.InFlight, p.RequestsPerMinute, p.TokensPerMinute}); got != want[p.Name] {
+			t.Errorf("%s: %+v, want %+v", p.Name, got, want[p.Name])
+		}
+	}
+	if c.Retry.Tries != model.DefaultTries || c.Retry.MaxWait != model.DefaultMaxWait {
+		t.Errorf("retries: %+v", c.Retry)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // newModels sets up the providers that there are settings for, and the demo.
 func newModels(ctx context.Context, c config) (*model.Registry, error) {
 	r := model.NewRegistry(model.Config{
-		DefaultModel: c.Model, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout, PerProviderInFlight: c.InFlight,
+		DefaultModel: c.Model, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout, Retry: c.Retry,
 	})
 	if err := register(ctx, r, c); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -31,7 +31,7 @@ func register(ctx context.Context, r *model.Registry, c config) error {
 		if err != nil {
 			return fmt.Errorf("set up Gemini: %w", err)
 		}
-		if err := r.Register(model.Gemini, model.Provider{Model: m, DefaultModel: gemini.DefaultModel}); err != nil {
+		if err := r.Register(model.Gemini, limited(c, model.Gemini, model.Provider{Model: m, DefaultModel: gemini.DefaultModel, Key: c.GeminiKey})); err != nil {
 			return err
 		}
 	}
@@ -40,7 +40,7 @@ func register(ctx context.Context, r *model.Registry, c config) error {
 		if err != nil {
 			return fmt.Errorf("set up the OpenAI-compatible provider: %w", err)
 		}
-		if err := r.Register(model.OpenAI, model.Provider{Model: m, DefaultModel: openAIDefault(c)}); err != nil {
+		if err := r.Register(model.OpenAI, limited(c, model.OpenAI, model.Provider{Model: m, DefaultModel: openAIDefault(c), Key: c.OpenAIKey})); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,17 @@ func register(ctx context.Context, r *model.Registry, c config) error {
 	if c.demoAtOnce {
 		pace = demo.Pace{}
 	}
-	return r.Register(model.Demo, model.Provider{Model: demo.New(pace)})
+	return r.Register(model.Demo, limited(c, model.Demo, model.Provider{Model: demo.New(pace)}))
+}
+
+// limited returns the provider with its limits. Those of a minute are of
+// servers: the demo has one only where it is named.
+func limited(c config, name string, p model.Provider) model.Provider {
+	p.InFlight, p.RequestsPerMinute, p.TokensPerMinute = c.InFlight.of(name), c.Requests.of(name), c.Tokens.of(name)
+	if name == model.Demo {
+		p.RequestsPerMinute, p.TokensPerMinute = c.Requests[name], c.Tokens[name]
+	}
+	return p
 }
 
 // openAIDefault is the model that is asked when none is named: only OpenAI's
