@@ -109,7 +109,8 @@ func (s scripted) Resolve(name string) (model.Model, string, error) {
 	}
 	return s.m, "model", nil
 }
-func (scripted) Default(plan.Role) string { return "test:model" }
+func (scripted) Retry(m model.Model) model.Model { return m }
+func (scripted) Default(plan.Role) string        { return "test:model" }
 func (scripted) Cost(_ string, u plan.Usage) *plan.USD {
 	c := plan.USD(u.TotalTokens) * 1000
 	return &c

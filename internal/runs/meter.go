@@ -91,6 +91,9 @@ func usedBy(req model.Request, err error) error {
 	}
 	switch e.Kind {
 	case model.Cancelled, model.Filtered, model.Truncated:
+		if e.Unsent {
+			return err
+		}
 		told := *e
 		told.Usage = model.EstimateUsage(req, model.Response{})
 		return &told

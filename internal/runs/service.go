@@ -45,6 +45,8 @@ type Models interface {
 	Resolve(name string) (model.Model, string, error)
 	// Default returns the name that a role is bound to when a run names none.
 	Default(role plan.Role) string
+	// Retry returns a model that asks again where that helps.
+	Retry(m model.Model) model.Model
 	// Cost returns the price of a usage, nil when it is unknown.
 	Cost(name string, u plan.Usage) *plan.USD
 }
