@@ -45,10 +45,10 @@ func (s *server) live(c echo.Context) error {
 		if err != nil {
 			return err
 		}
-		st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
-		for _, name := range nudges(run, events) {
+		for _, name := range nudges(run, events) { // before a last patch takes the stream away
 			st.send(name, "", "{}")
 		}
+		st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
 		return nil
 	})
 	return nil

@@ -71,13 +71,20 @@ func (v view) forkOf(id, nonce string) *templates.ForkProps {
 	return &templates.ForkProps{URL: v.url() + "/fork", Step: id, Nonce: nonce}
 }
 
-// runsAgain says which steps run again with one.
+// runsAgain says which steps run again with one: those that need it, and in a
+// run that has ended those that have no result to keep.
 func (v view) runsAgain(id string) string {
 	ids, err := plan.Affected(v.run.Plan(), []string{id})
 	if err != nil {
 		return ""
 	}
-	others := slices.DeleteFunc(ids, func(other string) bool { return other == id })
+	var others []string
+	for _, st := range v.run.Steps {
+		bare := v.run.Status.Ended() && st.Status != plan.StepStatusSucceeded
+		if st.ID != id && (bare || slices.Contains(ids, st.ID)) {
+			others = append(others, st.ID)
+		}
+	}
 	if len(others) == 0 {
 		return "Only this step runs again; every other result is kept."
 	}
@@ -96,10 +103,8 @@ func (v view) answerURL() string {
 	return v.url() + "/answer"
 }
 
-// outOfBudget says whether the run ended because its budget was used up.
-func (v view) outOfBudget() bool {
-	return v.run.Status == plan.RunStatusFailed && v.run.Error != nil && v.run.Error.Code == plan.CodeBudgetExhausted
-}
+// outOfBudget says whether the run failed because its budget was used up.
+func (v view) outOfBudget() bool { return v.run.Continuable() && v.run.Status == plan.RunStatusFailed }
 
 // approvalsOf are the tool calls that wait for a person.
 func (s *server) approvalsOf(v view) templates.ApprovalsProps {

@@ -62,7 +62,7 @@ func (f *budgetForm) read() plan.Budget {
 // that is proposed is twice the old one, and no less than what is left of the
 // plan will take.
 func (s *server) budgetOf(ctx context.Context, v view) *templates.BudgetProps {
-	if !v.outOfBudget() {
+	if !v.run.Continuable() {
 		return nil
 	}
 	e, err := s.Runs.Estimate(ctx, v.run)
@@ -70,7 +70,11 @@ func (s *server) budgetOf(ctx context.Context, v view) *templates.BudgetProps {
 		e = runs.Estimate{} // then the proposal is twice the old budget
 	}
 	b, used := v.run.Options.Budget, v.run.Used()
-	p := &templates.BudgetProps{ContinueURL: v.url() + "/continue", AnswerURL: v.answerURL(), Results: len(v.run.WithStatus(plan.StepStatusSucceeded))}
+	answer := v.answerURL()
+	if !v.outOfBudget() {
+		answer = "" // it is written
+	}
+	p := &templates.BudgetProps{ContinueURL: v.url() + "/continue", AnswerURL: answer, Results: len(v.run.WithStatus(plan.StepStatusSucceeded))}
 	p.Fields = []templates.BudgetField{
 		{Name: "requests", Label: "Calls", Value: more(b.Requests, used.Requests+e.Requests), Used: templates.Count(used.Requests)},
 		{Name: "tokens", Label: "Tokens", Value: more(b.Tokens, used.Tokens+e.Tokens), Used: templates.Count(used.Tokens)},

@@ -29,6 +29,9 @@ func (v view) notice() templates.NoticeProps {
 				n.Violations = append(n.Violations, b.Message)
 			}
 		}
+	case r.Continuable() && r.Error == nil:
+		n.Tone, n.Title = "waiting", "The budget was used up before everything had run"
+		n.Text = fmt.Sprintf("Not run: %s. The answer rests on the rest.", named(r.WithStatus(plan.StepStatusPending)))
 	case r.Error != nil && r.Status.Ended():
 		n.Tone, n.Title, n.Text = "waiting", "The answer could not be written again", r.Error.Message
 		n.Lost = "The answer that was there before stands."

@@ -367,3 +367,57 @@ func TestAnswersThatCannotBe(t *testing.T) { // BEHAVIOUR 9.3, 11
 		t.Errorf("no room in the budget: %v", err)
 	}
 }
+
+func TestAnAnswerFromWhatThereIsIsNoOneWayDoor(t *testing.T) { // BEHAVIOUR 8.3
+	h := newHarness(t, &script{})
+	r := h.end(h.ask(auto, given(line("a", "b")), limited(1)).ID)
+	if _, err := h.AnswerAgain(t.Context(), r.ID, nil, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if r = h.end(r.ID); r.Status != plan.RunStatusPartial || !r.Continuable() {
+		t.Fatalf("ended %s", r.Status)
+	}
+	if _, err := h.Continue(t.Context(), r.ID, budgetOf(40), "me"); err != nil {
+		t.Fatal(err)
+	}
+	if r = h.end(r.ID); r.Status != plan.RunStatusSucceeded || h.model.count("executor:a") != 1 || r.Continuable() {
+		t.Errorf("ended %s, a asked %d times", r.Status, h.model.count("executor:a"))
+	}
+}
+
+func TestAForkWithTheSamePlan(t *testing.T) { // BEHAVIOUR 5.9
+	h := newHarness(t, &script{})
+	p := line("a", "b")
+	r := h.end(h.ask(auto, given(p)).ID)
+	f, err := h.Fork(t.Context(), r.ID, runs.Fork{From: []string{"b"}, Plan: &p, By: "me"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f = h.end(f.ID); f.Status != plan.RunStatusSucceeded || !f.Step("a").Kept || h.model.count("executor:b") != 2 {
+		t.Errorf("ended %s, %+v", f.Status, f.Steps)
+	}
+}
+
+func TestAPlanSentBackToAModelThatIsDown(t *testing.T) { // BEHAVIOUR 2.5, 11: nothing is lost
+	p := &turns{texts: []string{written(t, diamond()), "down"}}
+	h := newHarness(t, &script{planner: p.answer})
+	r := h.until(h.ask().ID, is(plan.RunStatusAwaitingApproval))
+	edited := diamond()
+	edited.Steps[0].Instruction = "one, edited"
+	if _, err := h.Edit(t.Context(), r.ID, 1, edited, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Revise(t.Context(), r.ID, "shorter", "me"); err != nil {
+		t.Fatal(err)
+	}
+	r = h.until(r.ID, func(r *plan.Run) bool { return len(r.Versions) == 3 })
+	if r.Versions[2].Hash != r.Versions[1].Hash || !strings.Contains(r.Versions[2].Reason, "could not be asked") {
+		t.Errorf("version 3 is %+v", r.Versions[2])
+	}
+	if _, err := h.Approve(t.Context(), r.ID, 3, "me"); err != nil {
+		t.Fatal(err)
+	}
+	if r = h.end(r.ID); r.Status != plan.RunStatusSucceeded {
+		t.Errorf("ended %s", r.Status)
+	}
+}
