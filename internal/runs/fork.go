@@ -38,14 +38,14 @@ func (s *Service) Fork(ctx context.Context, id string, f Fork) (*plan.Run, error
 	if f.Plan != nil {
 		p = *f.Plan
 	}
-	kept, err := keptBeside(parent, p, f.From)
-	if err != nil {
-		return nil, err
-	}
-	if f.Plan != nil {
+	kept, keptErr := keptBeside(parent, p, f.From)
+	if f.Plan != nil { // what is wrong with the plan is said first
 		if p, mends, warnings, err = s.checkedKeeping(parent, p, kept); err != nil {
 			return nil, err
 		}
+	}
+	if keptErr != nil {
+		return nil, keptErr
 	}
 	return s.beginFork(ctx, parent, p, kept, plan.Version{Author: f.By, Reason: "run again from " + parent.ID, Mends: mends, Warnings: warnings})
 }
@@ -63,7 +63,7 @@ func keptBeside(parent *plan.Run, p plan.Plan, from []string) ([]string, error) 
 	}
 	affected, err := plan.Affected(p, from)
 	if err != nil {
-		return nil, nil // a plan that cannot be ordered keeps nothing; the check says why
+		return nil, err
 	}
 	for _, id := range affected {
 		again[id] = true
