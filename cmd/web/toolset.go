@@ -53,10 +53,12 @@ func (t *toolset) refresh() {
 	}
 }
 
-// settled waits until each server has connected or failed once.
+// settled waits until each server has connected or failed once, and takes up
+// what they offer.
 func (t *toolset) settled(ctx context.Context) {
 	if t.servers != nil {
 		t.servers.Settled(ctx)
+		t.refresh()
 	}
 }
 
