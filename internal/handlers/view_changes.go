@@ -1,6 +1,8 @@
 package handlers
 
 import (
+	"slices"
+
 	"planwave/internal/plan"
 	"planwave/web/templates"
 )
@@ -16,8 +18,17 @@ func (v view) diff() (from int, steps []plan.StepChange) {
 	if now.At.Before(v.run.StartedAt) {
 		return 0, nil
 	}
-	return was.Number, plan.Diff(was.Plan, now.Plan)
+	steps = plan.Diff(was.Plan, now.Plan)
+	for i, s := range steps {
+		if s.Change == plan.ChangeKept && !slices.Contains(now.Kept, s.Step) {
+			steps[i].Change = unchanged
+		}
+	}
+	return was.Number, steps
 }
+
+// unchanged is a step that is planned as it was and has no result to keep.
+const unchanged plan.Change = "unchanged"
 
 // changesOf lists what the newest version changes.
 func (v view) changesOf() *templates.ChangesProps {
@@ -63,7 +74,7 @@ func (v view) changed() string {
 	for _, c := range []struct {
 		change plan.Change
 		verb   string
-	}{{plan.ChangeAdded, "adds"}, {plan.ChangeChanged, "changes"}, {plan.ChangeRemoved, "removes"}, {plan.ChangeKept, "keeps"}} {
+	}{{plan.ChangeAdded, "adds"}, {plan.ChangeChanged, "changes"}, {plan.ChangeRemoved, "removes"}, {plan.ChangeKept, "keeps"}, {unchanged, "leaves unchanged"}} {
 		if ids := by[c.change]; len(ids) > 0 {
 			if text != "" {
 				text += ", "

@@ -104,7 +104,8 @@ type ChangesProps struct {
 	Steps []ChangeProps
 }
 
-// ChangeProps is one step that was added, removed, changed or kept. A removed
+// ChangeProps is one step that was added, removed, changed, left unchanged or
+// kept with its result. A removed
 // step has no address any more.
 type ChangeProps struct {
 	Step   StepLink
@@ -120,6 +121,8 @@ func changeLook(change string) look {
 		return look{"minus", change, "cancelled"}
 	case "changed":
 		return look{"edit", change, "waiting"}
+	case "unchanged":
+		return look{"pending", change, "cancelled"}
 	default:
 		return look{"kept", "kept", "succeeded"}
 	}
