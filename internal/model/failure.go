@@ -224,7 +224,7 @@ func HTTPClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = &http.Transport{
 			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true,
-			MaxIdleConnsPerHost: 2 * DefaultInFlight, IdleConnTimeout: idleConnection, TLSHandshakeTimeout: handshake,
+			MaxIdleConnsPerHost: idleConnections, IdleConnTimeout: idleConnection, TLSHandshakeTimeout: handshake,
 		}
 	}
 	return &http.Client{
@@ -233,8 +233,10 @@ func HTTPClient(transport http.RoundTripper) *http.Client {
 	}
 }
 
-// Times of connections.
+// Connections that wait to be used again, and how long they do. There are never
+// more than were in flight at once, which is limited elsewhere.
 const (
-	idleConnection = 90 * time.Second
-	handshake      = 10 * time.Second
+	idleConnections = 4_096
+	idleConnection  = 90 * time.Second
+	handshake       = 10 * time.Second
 )

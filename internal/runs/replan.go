@@ -56,12 +56,16 @@ func afterPlanning(r *plan.Run, fault *plan.Fault) ([]plan.Payload, error) {
 			Status: plan.RunStatusRunning, Reason: "the planner could not plan again, and the approved plan goes on",
 		}}, nil
 	}
-	return toAnswer(r, "the planner could not plan again: "+fault.Message)
+	return leaveRest(r, "the planner could not plan again: "+fault.Message)
 }
 
-// finalized ends the steps that are left and has the answer written.
+// finalized is the end of a run whose planner says that it is done.
 func finalized(r *plan.Run) ([]plan.Payload, error) {
-	const reason = "the planner found that nothing more is worth doing"
+	return leaveRest(r, "the planner found that nothing more is worth doing")
+}
+
+// leaveRest has the answer written without the steps that are left.
+func leaveRest(r *plan.Run, reason string) ([]plan.Payload, error) {
 	var events []plan.Payload
 	for _, id := range r.WithStatus(plan.StepStatusPending) {
 		events = append(events, plan.StepCancelled{Step: id, Reason: reason})
