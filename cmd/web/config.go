@@ -36,6 +36,7 @@ type config struct {
 	Prompts       string
 	FetchAllow    []netip.Prefix
 	MCP           string
+	Prices        string
 	Auth          string
 	LogLevel      slog.Level
 	costLimit     string
@@ -74,6 +75,7 @@ func (c *config) list() []setting {
 		{flag: "tokens-per-minute", env: "PLANWAVE_TOKENS_PER_MINUTE", into: &c.tokens, help: "tokens of one provider in a minute, at most, as gemini=250000 (default: no limit)"},
 		{flag: "tries", env: "PLANWAVE_TRIES", preset: strconv.Itoa(model.DefaultTries), into: &c.tries, help: "how often a model call is made at most while the provider is down or asks to wait; 1 is once"},
 		{flag: "max-wait", env: "PLANWAVE_MAX_WAIT", preset: model.DefaultMaxWait.String(), into: &c.maxWait, help: "how long one model call waits between its tries, all waits together"},
+		{flag: "prices", env: "PLANWAVE_PRICES", into: &c.Prices, help: "price table, as {\"openai:qwen3\": {\"input\": 0.1, \"output\": 0.4}} in dollars per million tokens, beside the built-in one"},
 		{flag: "mcp", env: "PLANWAVE_MCP", into: &c.MCP, help: "mcp.json whose mcpServers bring further tools"},
 		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
 		{flag: "fetch-allow", env: "PLANWAVE_FETCH_ALLOW", into: &c.fetchAllow, help: "addresses or networks that fetch_url may reach although private, as 10.1.0.0/16,192.168.1.7 (default: none)"},

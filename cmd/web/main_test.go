@@ -50,6 +50,7 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 		"stray argument":        {args: []string{"serve"}, want: `unexpected argument "serve"`},
 		"no network":            {env: map[string]string{"PLANWAVE_FETCH_ALLOW": "10.0.0.0/99"}, want: `PLANWAVE_FETCH_ALLOW is "10.0.0.0/99"`},
 		"no tool servers":       {args: []string{"-addr", "127.0.0.1:0", "-mcp", "nowhere.json"}, want: "nowhere.json"},
+		"no price table":        {args: []string{"-addr", "127.0.0.1:0", "-prices", "nowhere.json"}, want: "read the price table nowhere.json"},
 		"no prompts":            {args: []string{"-addr", "127.0.0.1:0", "-prompts", "nowhere"}, want: "read the prompts in nowhere"},
 		"unknown provider":      {args: []string{"-addr", "127.0.0.1:0", "-model", "acme:large"}, want: "acme"},
 	}

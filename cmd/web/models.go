@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"os"
 
 	"planwave/internal/model"
 	"planwave/internal/model/demo"
@@ -13,8 +15,12 @@ import (
 
 // newModels sets up the providers that there are settings for, and the demo.
 func newModels(ctx context.Context, c config) (*model.Registry, error) {
+	prices, err := readPrices(c.Prices)
+	if err != nil {
+		return nil, err
+	}
 	r := model.NewRegistry(model.Config{
-		DefaultModel: c.Model, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout, Retry: c.Retry,
+		DefaultModel: c.Model, Prices: prices, RoleModels: c.RoleModels, CallTimeout: c.CallTimeout, Retry: c.Retry,
 	})
 	if err := register(ctx, r, c); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -23,6 +29,24 @@ func newModels(ctx context.Context, c config) (*model.Registry, error) {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil
+}
+
+// readPrices returns the built-in prices with those of the file, which win.
+func readPrices(file string) (model.Prices, error) {
+	prices := model.BuiltinPrices()
+	if file == "" {
+		return prices, nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, fmt.Errorf("read the price table %s: %w", file, err)
+	}
+	own, err := model.ReadPrices(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	maps.Copy(prices, own)
+	return prices, nil
 }
 
 func register(ctx context.Context, r *model.Registry, c config) error {
