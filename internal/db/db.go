@@ -27,7 +27,7 @@ type DB struct {
 	writing *sql.DB   // one connection, which writer holds
 	writer  *sql.Conn // used by the goroutine of writeLoop only
 	jobs    chan *job
-	hub     hub
+	hub     Hub
 
 	closing sync.Once
 	stop    chan struct{} // closed to end writeLoop

@@ -2,20 +2,22 @@ package db
 
 import "sync"
 
-// hub wakes those who wait for a run to change. It is told by the writer
-// after each commit.
-type hub struct {
+// Hub wakes those who wait for a run to change. The zero value is ready.
+type Hub struct {
 	mu      sync.Mutex
 	watches map[string]map[chan struct{}]bool // guarded by mu; by run, "" is any
 }
 
 // Watch returns a channel that receives after commits to the run, any run for
-// "", and a function that ends it. Wake-ups that nobody took yet become one, so
-// that the writer never waits. Who watches first and reads the log then, misses
-// nothing.
-func (d *DB) Watch(runID string) (wake <-chan struct{}, stop func()) {
+// "", and a function that ends it. Who watches first and reads the log then,
+// misses nothing.
+func (d *DB) Watch(runID string) (wake <-chan struct{}, stop func()) { return d.hub.Watch(runID) }
+
+// Watch returns a channel that receives when the run changes, any run for "",
+// and a function that ends it. Wake-ups that nobody took yet become one, so that
+// nobody waits for those who watch.
+func (h *Hub) Watch(runID string) (wake <-chan struct{}, stop func()) {
 	c := make(chan struct{}, 1)
-	h := &d.hub
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.watches == nil {
@@ -28,7 +30,7 @@ func (d *DB) Watch(runID string) (wake <-chan struct{}, stop func()) {
 	return c, func() { h.drop(runID, c) }
 }
 
-func (h *hub) drop(runID string, c chan struct{}) {
+func (h *Hub) drop(runID string, c chan struct{}) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.watches[runID], c)
@@ -37,8 +39,15 @@ func (h *hub) drop(runID string, c chan struct{}) {
 	}
 }
 
-// wake tells those who watch the run that it changed.
-func (h *hub) wake(runID string) {
+// Watched says whether anyone watches the run itself.
+func (h *Hub) Watched(runID string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.watches[runID]) > 0
+}
+
+// Wake tells those who watch the run that it changed.
+func (h *Hub) Wake(runID string) {
 	if runID == "" {
 		return
 	}

@@ -95,7 +95,7 @@ func (d *DB) commit(group []*job) {
 	}
 	for i, j := range group {
 		if outcome[i] == nil {
-			d.hub.wake(j.wake)
+			d.hub.Wake(j.wake)
 		}
 		j.done <- outcome[i]
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/labstack/echo/v4"
 
 	"planwave/internal/plan"
+	"planwave/internal/runs"
 )
 
 // streamEvents follows a run: it replays the events after a number and goes on
@@ -39,7 +41,7 @@ func (a *api) streamEvents(c echo.Context) error {
 			st.send(string(e.Type()), strconv.FormatInt(e.Seq, 10), string(data))
 		}
 		return nil
-	})
+	}, (&texts{st: st}).tell)
 	return nil
 }
 
@@ -63,4 +65,51 @@ func eventData(e plan.Event) ([]byte, error) {
 		b.WriteByte('}')
 	}
 	return b.Bytes(), nil
+}
+
+// texts sends one viewer what models are writing, as it grows, in events
+// without an id: they are not kept.
+type texts struct {
+	st   *stream
+	sent map[string]sentText // by call
+}
+
+// sentText is how much of a call's text was sent.
+type sentText struct{ void, bytes int }
+
+// textData is a piece of what a model is writing. At counts the characters that
+// came before it; 0 begins anew.
+type textData struct {
+	Call    string    `json:"call"`
+	Agent   plan.Role `json:"agent"`
+	Step    *string   `json:"step"`
+	Attempt int       `json:"attempt"`
+	At      int       `json:"at"`
+	Text    string    `json:"text"`
+}
+
+// tell adds what was written since it was called last. Calls that have ended
+// are forgotten: what they wrote is in the trace.
+func (t *texts) tell(calls []runs.Now) error {
+	sent := map[string]sentText{}
+	for _, n := range calls {
+		was, known := t.sent[n.Call]
+		if known && was.void != n.Void || was.bytes > len(n.Text) {
+			was.bytes = 0
+		}
+		sent[n.Call] = sentText{void: n.Void, bytes: len(n.Text)}
+		if rest := n.Text[was.bytes:]; rest != "" {
+			d := textData{Call: n.Call, Agent: n.Agent, Attempt: n.Attempt, At: utf8.RuneCountInString(n.Text[:was.bytes]), Text: rest}
+			if n.Step != "" {
+				d.Step = &n.Step
+			}
+			b, err := json.Marshal(d)
+			if err != nil {
+				return fmt.Errorf("write what a model is writing: %w", err)
+			}
+			t.st.send("text", "", string(b))
+		}
+	}
+	t.sent = sent
+	return nil
 }

@@ -347,13 +347,20 @@ func numbered(n int, last plan.Payload) []plan.Event {
 // newFollower follows a fake log into a viewer; its frames are the numbers.
 func newFollower(log eventLog, v *viewer, quit <-chan struct{}) *follower {
 	st := &stream{w: v, control: http.NewResponseController(v), clock: time.Now}
-	return &follower{log: log, st: st, quit: quit, deliver: func(events []plan.Event) error {
+	deliver := func(events []plan.Event) error {
 		for _, e := range events {
 			st.send("e", "", strconv.FormatInt(e.Seq, 10))
 		}
 		return nil
-	}}
+	}
+	return &follower{log: log, now: silent{}, st: st, quit: quit, deliver: deliver, tell: func([]runs.Now) error { return nil }}
 }
+
+// silent is a board that nothing is written on.
+type silent struct{}
+
+func (silent) Now(string) []runs.Now                     { return nil }
+func (silent) WatchNow(string) (<-chan struct{}, func()) { return nil, func() {} }
 
 // A silent stream is kept alive, and holds no write deadline while it waits.
 func TestFollowHeartbeats(t *testing.T) {

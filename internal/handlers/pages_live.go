@@ -11,6 +11,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"planwave/internal/plan"
+	"planwave/internal/runs"
 	"planwave/web/templates"
 )
 
@@ -31,6 +32,7 @@ func (s *server) live(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
+	w := writer{server: s, st: st, id: v.run.ID}
 	s.follow(ctx, st, v.run, after, func(events []plan.Event) error {
 		run, err := s.Runs.Get(ctx, v.run.ID)
 		if err != nil {
@@ -50,7 +52,7 @@ func (s *server) live(c echo.Context) error {
 		}
 		st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
 		return nil
-	})
+	}, func(calls []runs.Now) error { return w.tell(ctx, calls) })
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error)
 	}
 	p := templates.RunPageProps{
 		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Actions: v.actions(), Notice: s.noticeOf(ctx, v), Approvals: s.approvalsOf(v),
-		Stream: v.stream(), Answer: s.answerOf(v), Graph: s.graphOf(ctx, v), Panel: panel,
+		Stream: v.stream(), Now: v.nowOf(s.Runs.Now(v.run.ID)), Answer: s.answerOf(v), Graph: s.graphOf(ctx, v), Panel: panel,
 		Rejections: v.rejections(), Waves: v.waves(), Trace: v.trace(calls),
 	}
 	p.Page.Title, p.Page.Icon, p.Page.Wide = v.words()+" – "+plan.Short(v.run.Question, 80), tabIcon(v.run.Status), true

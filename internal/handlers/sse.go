@@ -13,6 +13,7 @@ import (
 	"github.com/labstack/echo/v4"
 
 	"planwave/internal/plan"
+	"planwave/internal/runs"
 )
 
 const (
@@ -24,6 +25,8 @@ const (
 	frameDeadline = 30 * time.Second
 	// retryMillis is how long a browser waits before it reconnects.
 	retryMillis = 2_000
+	// nowEvery is how often, at most, a viewer is told what is being written.
+	nowEvery = 200 * time.Millisecond
 	// eventPage is how many events are read from the log at once.
 	eventPage = 200
 )
@@ -110,22 +113,32 @@ type eventLog interface {
 // viewer has gone or the server stops. deliver adds to the stream, and follow
 // flushes it. After an ended run's last event the viewer is sent "done".
 //
+// In between, tell adds what models are writing, which is in no log.
+//
 // run is the state of the run at any moment before the call. No transaction
 // stays open while follow waits.
-func (s *server) follow(ctx context.Context, st *stream, run *plan.Run, after int64, deliver func([]plan.Event) error) {
-	f := follower{log: s.Store, st: st, quit: s.Quit, deliver: deliver}
+func (s *server) follow(ctx context.Context, st *stream, run *plan.Run, after int64, deliver func([]plan.Event) error, tell func([]runs.Now) error) {
+	f := follower{log: s.Store, now: s.Runs, st: st, quit: s.Quit, deliver: deliver, tell: tell}
 	err := f.run(ctx, run.ID, after, run.Status.Ended() && after >= run.Seq)
 	if err != nil && ctx.Err() == nil {
 		s.Logger.WarnContext(ctx, "stream broke off; the viewer reconnects", "run", run.ID, "error", err)
 	}
 }
 
+// nowBoard is what a stream reads of the calls that are being made.
+type nowBoard interface {
+	Now(runID string) []runs.Now
+	WatchNow(runID string) (changed <-chan struct{}, stop func())
+}
+
 // follower is one viewer's way through the log of one run.
 type follower struct {
 	log     eventLog
+	now     nowBoard
 	st      *stream
 	quit    <-chan struct{}
 	deliver func([]plan.Event) error
+	tell    func([]runs.Now) error
 }
 
 // run is the loop of [server.follow]. It watches before it reads, so that no
@@ -133,8 +146,10 @@ type follower struct {
 func (f *follower) run(ctx context.Context, id string, after int64, ended bool) error {
 	changed, stop := f.log.Watch(id)
 	defer stop()
-	beat := time.NewTicker(heartbeatEvery)
-	defer beat.Stop()
+	written, stop := f.now.WatchNow(id)
+	defer stop()
+	w := waiter{quit: f.quit, changed: changed, written: written, beat: time.NewTicker(heartbeatEvery)}
+	defer w.beat.Stop()
 	for {
 		events, err := f.log.Events(ctx, id, after, eventPage)
 		if err != nil {
@@ -150,31 +165,50 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 			f.st.send("done", "", "{}")
 			return f.st.flush()
 		}
+		if len(events) < eventPage {
+			if err := f.tell(f.now.Now(id)); err != nil {
+				return err
+			}
+		}
 		if err := f.st.flush(); err != nil {
 			return err
 		}
-		if len(events) == eventPage {
-			continue
-		}
-		if !f.wait(ctx, changed, beat.C) {
+		if len(events) < eventPage && !w.wait(ctx, f.st) {
 			return f.st.flush()
 		}
 	}
 }
 
+// waiter waits for news of one run.
+type waiter struct {
+	quit             <-chan struct{}
+	changed, written <-chan struct{}
+	beat             *time.Ticker
+	pause            <-chan time.Time // until a viewer may be told again what is being written; nil when it may
+}
+
 // wait returns true when there may be news, and false when the stream is to
 // end. Meanwhile it keeps the viewer's connection alive.
-func (f *follower) wait(ctx context.Context, changed <-chan struct{}, beat <-chan time.Time) bool {
+func (w *waiter) wait(ctx context.Context, st *stream) bool {
 	for {
+		written := w.written
+		if w.pause != nil {
+			written = nil
+		}
 		select {
-		case <-changed:
+		case <-w.changed:
 			return true
-		case <-beat:
-			f.st.heartbeat()
-			if f.st.flush() != nil {
+		case <-written:
+			w.pause = time.After(nowEvery)
+			return true
+		case <-w.pause:
+			w.pause = nil
+		case <-w.beat.C:
+			st.heartbeat()
+			if st.flush() != nil {
 				return false
 			}
-		case <-f.quit:
+		case <-w.quit:
 			return false
 		case <-ctx.Done():
 			return false

@@ -24,6 +24,7 @@ func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, err
 		return p, err
 	}
 	p.Step = s.stepDetail(v, calls, loose)
+	p.Step.Writing = writingOf(v.step, s.Runs.Now(v.run.ID))
 	p.Step.Retry, p.Step.Fork = v.retryOf(v.run.Step(v.step)), v.forkOf(v.step, s.NewID())
 	if p.Step.Retry != nil || p.Step.Fork != nil {
 		p.Step.Again = v.runsAgain(v.step)

@@ -83,7 +83,7 @@ func (e *engine) executeAgent(ctx context.Context, t scheduler.Task) (plan.Resul
 		return plan.Result{}, err
 	}
 	x := agent.Executor{
-		Model: e.l.s.Models.Retry(m), ModelName: name, MaxOutputTokens: outputTokens, Prompts: e.l.s.Prompts,
+		Model: m.retried(), ModelName: name, MaxOutputTokens: outputTokens, Prompts: e.l.s.Prompts,
 		Tools: &recorder{engine: e, step: t.Step.ID, attempt: t.Attempt, journal: m.journal, call: m.last},
 	}
 	task := agent.Task{Question: e.run.Question, Step: t.Step}

@@ -60,7 +60,7 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 		reserved.Settle(plan.Amount{})
 		return model.Response{}, err
 	}
-	resp, callErr := m.inner.Generate(ctx, req)
+	resp, callErr := m.ask(ctx, call, req)
 	if callErr == nil && !plausible(resp.Usage) {
 		resp.Usage = model.EstimateUsage(req, resp)
 	}
@@ -69,6 +69,29 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 		return model.Response{}, callErr
 	}
 	return resp, err
+}
+
+// retried is the model that asks again where that helps. What it waits for is on
+// the board.
+func (m *meter) retried() model.Model {
+	s := m.l.s
+	inner := s.Models.Retry(m)
+	return model.Func(func(ctx context.Context, req model.Request) (model.Response, error) {
+		return inner.Generate(s.board.waits(ctx, m.l.id, m.now("")), req)
+	})
+}
+
+// now is what the board says of a call.
+func (m *meter) now(call string) Now {
+	return Now{Call: call, Agent: m.agent, Step: m.step, Attempt: m.attempt, Model: m.name}
+}
+
+// ask makes a call, which is on the board meanwhile.
+func (m *meter) ask(ctx context.Context, call plan.Call, req model.Request) (model.Response, error) {
+	ctx, onText, done := m.l.s.board.post(ctx, m.l.id, m.now(call.ID))
+	defer done()
+	req.OnText = onText
+	return m.inner.Generate(ctx, req)
 }
 
 // estimate is what a call is reserved with.

@@ -77,6 +77,8 @@ type Service struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup
 
+	board board
+
 	mu      sync.Mutex
 	live    map[string]*live // guarded by mu; runs that are in use
 	stopped bool             // guarded by mu; no driver starts any more

@@ -20,7 +20,7 @@ func (s *Service) answer(ctx context.Context, l *live) error {
 	if m.journal, err = s.answerJournal(ctx, run); err != nil {
 		return err
 	}
-	w := agent.Synthesizer{Model: s.Models.Retry(m), ModelName: name, MaxOutputTokens: outputTokens, Prompts: s.Prompts}
+	w := agent.Synthesizer{Model: m.retried(), ModelName: name, MaxOutputTokens: outputTokens, Prompts: s.Prompts}
 	answer, err := w.Write(ctx, agent.SynthesisInput{
 		Question: run.Question, Instructions: run.Options.Instructions, Steps: reports(run),
 	})

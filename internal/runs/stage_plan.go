@@ -36,7 +36,7 @@ func (s *Service) plan(ctx context.Context, l *live) error {
 	if err != nil {
 		return err
 	}
-	p := planner.Planner{Model: s.Models.Retry(m), ModelName: name, MaxOutputTokens: outputTokens, Prompts: s.Prompts}
+	p := planner.Planner{Model: m.retried(), ModelName: name, MaxOutputTokens: outputTokens, Prompts: s.Prompts}
 	written, err := p.Plan(ctx, req, func(r plan.PlanRejected) error {
 		return l.record(context.WithoutCancel(ctx), db.Batch{}, r)
 	})

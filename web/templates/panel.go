@@ -24,6 +24,8 @@ type PanelProps struct {
 
 // StepDetail is everything about one step.
 type StepDetail struct {
+	// Writing is what a model is writing for it.
+	Writing     WritingProps
 	ID          string
 	Instruction string
 	Status      plan.StepStatus

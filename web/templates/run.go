@@ -14,6 +14,7 @@ type RunPageProps struct {
 	Head       RunHeadProps
 	Actions    RunActionsProps
 	Notice     NoticeProps
+	Now        NowProps
 	Approvals  ApprovalsProps
 	Stream     StreamProps
 	Answer     AnswerProps

@@ -46,12 +46,13 @@ func Questions() []string {
 	}
 }
 
-// Generate answers as the role that is asked.
+// Generate answers as the role that is asked. Who listens hears the answer
+// being written over the time that the call takes.
 func (m *Model) Generate(ctx context.Context, req model.Request) (model.Response, error) {
-	if err := m.wait(ctx, req); err != nil {
-		return model.Response{}, err
-	}
 	resp, err := answer(req)
+	if waitErr := m.write(ctx, req, resp.Text); waitErr != nil {
+		return model.Response{}, waitErr
+	}
 	if err != nil {
 		return model.Response{}, err
 	}
@@ -76,25 +77,43 @@ func answer(req model.Request) (model.Response, error) {
 	return model.Response{}, beyond()
 }
 
-// wait takes the time of a call.
-func (m *Model) wait(ctx context.Context, req model.Request) error {
-	d := m.pace.Min
-	if spread := m.pace.Max - m.pace.Min; spread > 0 {
-		h := fnv.New32a()
-		for _, msg := range req.Messages {
-			_, _ = h.Write([]byte(msg.Text)) // a hash takes every write
+// pieces is in how many pieces an answer is written.
+const pieces = 12
+
+// write takes the time of a call, and tells text in pieces meanwhile.
+func (m *Model) write(ctx context.Context, req model.Request, text string) error {
+	d, told := m.takes(req), model.NewTeller(req)
+	runes := []rune(text)
+	for i := range pieces {
+		if err := wait(ctx, d/pieces); err != nil {
+			return err
 		}
-		d += time.Duration(h.Sum32()) % spread
+		told.Add(string(runes[len(runes)*i/pieces : len(runes)*(i+1)/pieces]))
 	}
-	if d <= 0 && ctx.Err() == nil {
-		return nil
+	return nil
+}
+
+// takes is how long a call takes.
+func (m *Model) takes(req model.Request) time.Duration {
+	spread := m.pace.Max - m.pace.Min
+	if spread <= 0 {
+		return m.pace.Min
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return model.FromContext(ctx)
-	case <-timer.C:
+	h := fnv.New32a()
+	for _, msg := range req.Messages {
+		_, _ = h.Write([]byte(msg.Text)) // a hash takes every write
+	}
+	return m.pace.Min + time.Duration(h.Sum32())%spread
+}
+
+func wait(ctx context.Context, d time.Duration) error {
+	if ctx.Err() == nil && d > 0 {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		}
 	}
 	if ctx.Err() != nil {
 		return model.FromContext(ctx)

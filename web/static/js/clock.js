@@ -31,6 +31,7 @@ function write(el, text) { if (el.textContent !== text) el.textContent = text }
 function tick() {
   if (document.hidden) return
   for (const el of document.querySelectorAll('[data-since]')) write(el, duration(now() - Number(el.dataset.since)))
+  for (const el of document.querySelectorAll('[data-until]')) write(el, duration(Number(el.dataset.until) - now()))
 }
 
 function ages() {
