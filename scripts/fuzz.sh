@@ -8,5 +8,5 @@ targets=$(grep -rn --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' . | sed 's
 [ -n "$targets" ] || { echo 'fuzz: there is no fuzz target' >&2; exit 1; }
 echo "$targets" | while read -r package target; do
 	echo "fuzz: $package $target for ${FUZZTIME:-30s}"
-	"$GO" test -tags "$TAGS" -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-30s}" "$package" </dev/null
+	"$GO" test -tags "$TAGS" -run '^$' -fuzz "^$target\$" -fuzztime "${FUZZTIME:-30s}" -fuzzminimizetime 20x "$package" </dev/null
 done

@@ -89,7 +89,10 @@ func eightSteps() string {
 // step of the eight asks meanwhile, and the run ends well.
 func TestARateLimitIsWaitedForAndShown(t *testing.T) { // BEHAVIOUR 11
 	m := newBusyModel(t, 3)
-	a := serve(t, func(c *config) { c.OpenAIBaseURL, c.OpenAIKey, c.Model = m.URL, "k", "openai:m"; c.InFlight = perProvider{"": 1} })
+	a := serve(t, func(c *config) {
+		c.OpenAIBaseURL, c.OpenAIKey, c.Model = m.URL, "k", "openai:m"
+		c.InFlight = perProvider{"": 1}
+	})
 	id := fmt.Sprint(a.call(t, http.MethodPost, "/api/v1/runs", eightSteps())["id"])
 	ctx := browser(t, 1280, 900)
 	do(t, ctx, chromedp.Navigate(a.URL()+"/runs/"+id))

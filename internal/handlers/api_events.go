@@ -82,7 +82,7 @@ type sentText struct{ void, bytes int }
 type textData struct {
 	Call    string    `json:"call"`
 	Agent   plan.Role `json:"agent"`
-	Step    *string   `json:"step"`
+	Step    string    `json:"step,omitempty"`
 	Attempt int       `json:"attempt"`
 	At      int       `json:"at"`
 	Text    string    `json:"text"`
@@ -99,11 +99,9 @@ func (t *texts) tell(calls []runs.Now) error {
 		}
 		sent[n.Call] = sentText{void: n.Void, bytes: len(n.Text)}
 		if rest := n.Text[was.bytes:]; rest != "" {
-			d := textData{Call: n.Call, Agent: n.Agent, Attempt: n.Attempt, At: utf8.RuneCountInString(n.Text[:was.bytes]), Text: rest}
-			if n.Step != "" {
-				d.Step = &n.Step
-			}
-			b, err := json.Marshal(d)
+			b, err := json.Marshal(textData{
+				Call: n.Call, Agent: n.Agent, Step: n.Step, Attempt: n.Attempt, At: utf8.RuneCountInString(n.Text[:was.bytes]), Text: rest,
+			})
 			if err != nil {
 				return fmt.Errorf("write what a model is writing: %w", err)
 			}

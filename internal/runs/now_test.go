@@ -34,13 +34,15 @@ func TestWhatIsWrittenIsToldMeanwhile(t *testing.T) { // UX, Run: "text streams 
 		}
 		<-goOn
 	}
-	h := newHarness(t, &script{planner: writes(plan.Plan{Steps: []plan.Step{{ID: "s1", Instruction: "one"}}}),
+	h := newHarness(t, &script{
+		planner: writes(plan.Plan{Steps: []plan.Step{{ID: "s1", Instruction: "one"}}}),
 		executor: func(_ context.Context, _ string, req model.Request) (model.Response, error) {
 			say(req, "", `{"result":`, `"half`)
 			say(req, "") // the provider is asked again
 			say(req, `{"result":`)
 			return says("whole")
-		}})
+		},
+	})
 	r := h.ask()
 	h.until(r.ID, is(plan.RunStatusAwaitingApproval))
 	changed, stop := h.WatchNow(r.ID)
