@@ -56,8 +56,13 @@ func (v view) waitOf(calls []runs.Now) templates.WaitProps {
 	}
 }
 
-// writing is what a call has written so far.
+// writing is what a call has written so far, or how far a tool has got.
 func writing(n runs.Now) templates.WritingProps {
+	if t := n.Progress; t.Tool != "" {
+		return templates.WritingProps{
+			ID: "writing-" + n.Step, Title: t.Tool + " is at work", Text: t.Message, Done: t.Done, Total: t.Total,
+		}
+	}
 	p := templates.WritingProps{ID: "writing", Title: fmt.Sprintf("The %s is writing", n.Agent), Text: readable(n.Text)}
 	if n.Step != "" {
 		p.ID, p.Title = "writing-"+n.Step, "The model is writing"
@@ -132,7 +137,7 @@ func (w *writer) tell(ctx context.Context, calls []runs.Now) error {
 		}
 	}
 	for _, n := range calls {
-		if n.Step != "" && n.Text != "" {
+		if n.Step != "" && (n.Text != "" || n.Progress.Tool != "") {
 			p := writing(n)
 			p.OOB = true
 			parts["text-"+n.Step] = templates.Writing(p)

@@ -9,11 +9,12 @@ import (
 	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/plan"
+	"planwave/internal/tools"
 )
 
-// Now is a model call that is being made: what it has written so far, or what
-// it waits for. No event says so and nothing keeps it, since the finished call
-// is kept.
+// Now is a call that is being made: what a model has written so far, how far a
+// tool has got, or what is waited for. No event says so and nothing keeps it,
+// since the finished call is kept.
 type Now struct {
 	Call    string // its id in the trace; "" between a failed call and the next try
 	Agent   plan.Role
@@ -24,6 +25,9 @@ type Now struct {
 	// Void counts how often what was written was taken back, because the
 	// provider was asked again.
 	Void int
+	// Progress is that of a tool call, which names its tool; it is the zero value
+	// for a call of a model.
+	Progress tools.Progress
 	// Waiting is the zero value for a call that waits for nothing but the model.
 	Waiting model.Waiting
 }
@@ -75,6 +79,15 @@ func (b *board) post(ctx context.Context, runID string, n Now) (context.Context,
 		onText = func(piece string) { b.change(runID, func() { p.write(piece) }) }
 	}
 	return ctx, onText, func() { b.change(runID, func() { b.drop(runID, p) }) }
+}
+
+// tool puts a tool call on the board. It returns the context to make the call
+// with, and what takes the call off again.
+func (b *board) tool(ctx context.Context, runID string, n Now) (context.Context, func()) {
+	p := &posted{now: n}
+	b.change(runID, func() { b.put(runID, p) })
+	ctx = tools.OnProgress(ctx, func(t tools.Progress) { b.change(runID, func() { p.now.Progress = t }) })
+	return ctx, func() { b.change(runID, func() { b.drop(runID, p) }) }
 }
 
 // waits returns a context whose waits between two calls are on the board.

@@ -2,11 +2,14 @@ package runs_test
 
 import (
 	"context"
+	"encoding/json"
+	"path/filepath"
 	"testing"
 
 	"planwave/internal/model"
 	"planwave/internal/plan"
 	"planwave/internal/runs"
+	"planwave/internal/tools"
 )
 
 // untilNow waits for the one call of a run that is on the board to be as wanted.
@@ -75,5 +78,38 @@ func TestACallThatNobodyWatchesIsNotStreamed(t *testing.T) {
 	h.until(h.ask().ID, is(plan.RunStatusAwaitingApproval))
 	if <-streamed {
 		t.Error("the planner was asked to stream, and nobody watches")
+	}
+}
+
+// digger is a tool that says how far it has got, and goes on when it may.
+type digger struct{ goOn chan struct{} }
+
+func (digger) Info() tools.Info {
+	return tools.Info{Name: "dig", Description: "digs", Schema: json.RawMessage(`{"type":"object"}`), ReadOnly: true}
+}
+
+func (d digger) Call(ctx context.Context, _ json.RawMessage) (tools.Result, error) {
+	tools.ToldProgress(ctx)(tools.Progress{Tool: "dig", Done: 3, Total: 5, Message: "deep"})
+	<-d.goOn
+	return tools.Result{Text: "a hole"}, nil
+}
+
+// How far a tool has got is told while it is at work.
+func TestAToolSaysHowFarItHasGot(t *testing.T) {
+	d := digger{goOn: make(chan struct{})}
+	h := openHarness(t, filepath.Join(t.TempDir(), "runs.db"), &script{}, d)
+	r := h.ask(given(plan.Plan{Steps: []plan.Step{{ID: "s1", Instruction: "dig", Tool: "dig", Input: json.RawMessage(`{}`)}}}))
+	changed, stop := h.WatchNow(r.ID)
+	defer stop()
+	if _, err := h.Approve(t.Context(), r.ID, 1, "me"); err != nil {
+		t.Fatal(err)
+	}
+	n := h.untilNow(r.ID, changed, func(n runs.Now) bool { return n.Progress.Done > 0 })
+	if want := (tools.Progress{Tool: "dig", Done: 3, Total: 5, Message: "deep"}); n.Progress != want || n.Step != "s1" {
+		t.Errorf("the board says %+v", n)
+	}
+	close(d.goOn)
+	if r = h.end(r.ID); r.Status != plan.RunStatusSucceeded {
+		t.Errorf("the run is %s", r.Status)
 	}
 }

@@ -60,7 +60,9 @@ func (r *recorder) Call(ctx context.Context, name string, args json.RawMessage) 
 // make makes a call and records it.
 func (r *recorder) make(ctx context.Context, name string, args json.RawMessage, approval string) (tools.Result, error) {
 	c := r.newCall(name, args)
-	out, err := r.tools.Call(ctx, name, args)
+	telling, done := r.l.s.board.tool(ctx, r.l.id, Now{Call: c.ID, Agent: plan.RoleExecutor, Step: r.step, Attempt: r.attempt, Progress: tools.Progress{Tool: name}})
+	out, err := r.tools.Call(telling, name, args)
+	done()
 	if ended := context.Cause(ctx); err != nil && ended != nil {
 		return tools.Result{}, ended // nobody knows what came of it
 	}

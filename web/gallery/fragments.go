@@ -20,6 +20,7 @@ func fragments() []state {
 		{"now", templates.Now(nowWaiting())},
 		{"now-nothing", templates.Now(templates.NowProps{OOB: true})},
 		{"panel-writing", templates.Panel(runRateLimited(page("")).Panel)},
+		{"panel-tool-at-work", templates.Panel(runToolAtWork(page("")).Panel)},
 		{"announce", templates.Announce(templates.AnnounceProps{Text: "Wave 2 of 3 started", OOB: true})},
 		{"head", templates.RunHead(waiting.Head)},
 		{"actions-waiting", templates.RunActions(waiting.Actions)},

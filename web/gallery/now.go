@@ -17,6 +17,13 @@ func runRateLimited(p templates.PageProps) templates.RunPageProps {
 	return r
 }
 
+// runToolAtWork is a run one of whose tools says how far it has got.
+func runToolAtWork(p templates.PageProps) templates.RunPageProps {
+	r := runRunning(p)
+	r.Panel.Step.Writing = templates.WritingProps{ID: "writing-s2", Title: "files__index is at work", Text: "Reading archive-2024.zip", Done: 340, Total: 1200}
+	return r
+}
+
 func nowWaiting() templates.NowProps {
 	return templates.NowProps{Waits: []templates.WaitProps{
 		{

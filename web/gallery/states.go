@@ -35,6 +35,7 @@ func themed(theme string) []state {
 		{"run-waiting", templates.Run(runWaiting(p))},
 		{"run-running", templates.Run(runRunning(p))},
 		{"run-rate-limited", templates.Run(runRateLimited(p))},
+		{"run-tool-at-work", templates.Run(runToolAtWork(p))},
 		{"run-writing", templates.Run(runWriting(p))},
 		{"run-succeeded", templates.Run(runSucceeded(p))},
 		{"run-partial", templates.Run(runPartial(p))},

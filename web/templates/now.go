@@ -1,6 +1,9 @@
 package templates
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // NowProps are the model calls of a run that are being made, #now: what is
 // waited for, and what is written outside the steps.
@@ -20,13 +23,20 @@ type WaitProps struct {
 	Until, Now time.Time
 }
 
-// WritingProps is what one call has written so far.
+// WritingProps is what one call has written so far, or how far it has got.
 type WritingProps struct {
 	ID    string // of the element
 	Title string
-	// Text is the end of it, and Cut says that there is more before. An empty
-	// text is not shown.
+	// Text is the end of it, and Cut says that there is more before.
 	Text string
 	Cut  bool
-	OOB  bool
+	// Done of Total is how far it has got; both are 0 where that is not known.
+	Done, Total float64
+	OOB         bool
 }
+
+// empty says that there is nothing to show.
+func (w WritingProps) empty() bool { return w.Text == "" && w.Done == 0 }
+
+// figure is a number in as few digits as it needs.
+func figure(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

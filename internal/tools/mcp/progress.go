@@ -8,27 +8,8 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"planwave/internal/plan"
+	"planwave/internal/tools"
 )
-
-// Progress is how far a call has got, as the server tells it.
-type Progress struct {
-	// Tool is the name of the tool as it is known here.
-	Tool string
-	// Done and Total are in a unit of the server's choice; Total is 0 where it
-	// is not known.
-	Done, Total float64
-	// Message is what the server says about it, cut to a line's length.
-	Message string
-}
-
-type progressKey struct{}
-
-// WithProgress returns a context whose calls tell the progress that servers
-// report. tell is called before the call returns and never after it, one call
-// at a time, and must not wait for anything.
-func WithProgress(ctx context.Context, tell func(Progress)) context.Context {
-	return context.WithValue(ctx, progressKey{}, tell)
-}
 
 // mostMessage is how much, in characters, of a message of progress is told.
 const mostMessage = 300
@@ -43,8 +24,8 @@ type progress struct {
 // expect registers a call, if its context wants progress. The token goes with
 // the call; stop ends the telling.
 func (p *progress) expect(ctx context.Context, tool string, hide func(string) string) (token string, stop func()) {
-	tell, ok := ctx.Value(progressKey{}).(func(Progress))
-	if !ok {
+	tell := tools.ToldProgress(ctx)
+	if tell == nil {
 		return "", func() {}
 	}
 	p.mu.Lock()
@@ -55,7 +36,7 @@ func (p *progress) expect(ctx context.Context, tool string, hide func(string) st
 	p.last++
 	token = "call-" + strconv.Itoa(p.last)
 	p.calls[token] = func(n *sdk.ProgressNotificationParams) {
-		tell(Progress{Tool: tool, Done: n.Progress, Total: n.Total, Message: plan.Short(hide(n.Message), mostMessage)})
+		tell(tools.Progress{Tool: tool, Done: n.Progress, Total: n.Total, Message: plan.Short(hide(n.Message), mostMessage)})
 	}
 	return token, func() {
 		p.mu.Lock()

@@ -148,10 +148,10 @@ func everything(t *testing.T, s *Servers) {
 		}
 	})
 	t.Run("progress", func(t *testing.T) {
-		var told []Progress
+		var told []tools.Progress
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		ctx = WithProgress(ctx, func(p Progress) { told = append(told, p); cancel() })
+		ctx = tools.OnProgress(ctx, func(p tools.Progress) { told = append(told, p); cancel() })
 		_, err := named(t, s, "everything__trigger-long-running-operation").Call(ctx, json.RawMessage(`{"duration":3600,"steps":72000}`))
 		if !errors.Is(err, context.Canceled) || len(told) == 0 || told[0].Total != 72000 || told[0].Done != 1 {
 			t.Errorf("told is %+v (%v)", told, err)
@@ -166,14 +166,14 @@ func TestARealServerIsCancelledAndKilledInACall(t *testing.T) {
 	args := json.RawMessage(`{"duration":3600,"steps":72000}`)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if _, err := long.Call(WithProgress(ctx, func(Progress) { cancel() }), args); !errors.Is(err, context.Canceled) {
+	if _, err := long.Call(tools.OnProgress(ctx, func(tools.Progress) { cancel() }), args); !errors.Is(err, context.Canceled) {
 		t.Errorf("the cancelled call ends with %v", err)
 	}
 	link, ok := s.list[0].conn.link.(*process)
 	if !ok {
 		t.Fatal("it is no process")
 	}
-	_, err := long.Call(WithProgress(t.Context(), func(Progress) { link.kill() }), args)
+	_, err := long.Call(tools.OnProgress(t.Context(), func(tools.Progress) { link.kill() }), args)
 	if err == nil {
 		t.Fatal("a server that was killed has answered")
 	}

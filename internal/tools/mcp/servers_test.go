@@ -74,8 +74,8 @@ func TestProgressIsToldToTheCallThatMadeIt(t *testing.T) {
 		return say("done with %v", r.Params.GetProgressToken())
 	})
 	s := startedInside(t, quick(), map[string]*sdk.Server{"srv": server})
-	told := make(chan Progress, 10)
-	ctx := WithProgress(t.Context(), func(p Progress) { told <- p; seen <- struct{}{} })
+	told := make(chan tools.Progress, 10)
+	ctx := tools.OnProgress(t.Context(), func(p tools.Progress) { told <- p; seen <- struct{}{} })
 	if _, err := named(t, s, "srv__work").Call(ctx, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestProgressIsToldToTheCallThatMadeIt(t *testing.T) {
 	n := 0
 	for p := range told {
 		n++
-		if want := (Progress{Tool: "srv__work", Done: float64(n), Total: 3, Message: "at it"}); p != want {
+		if want := (tools.Progress{Tool: "srv__work", Done: float64(n), Total: 3, Message: "at it"}); p != want {
 			t.Errorf("told is %+v, not %+v", p, want)
 		}
 	}
