@@ -38,8 +38,8 @@ build: ## Build the program as bin/planwave
 .PHONY: test
 test: ## Run every test with the race detector, those in a real browser and with real MCP servers too
 	@scripts/need.sh
-	chromium=$$(scripts/chromium.sh) && servers=$$(scripts/mcp-servers.sh) && \
-		PLANWAVE_CHROMIUM="$$chromium" PLANWAVE_MCP_SERVERS="$$servers" \
+	chromium=$$(scripts/chromium.sh) && npm=$$(scripts/npm.sh) && \
+		PLANWAVE_CHROMIUM="$$chromium" PLANWAVE_NPM="$$npm" \
 		$(GO) test -race -shuffle=on -count=1 -timeout 15m -tags $(TAGS) ./...
 
 .PHONY: crash

@@ -63,9 +63,9 @@ func (a *app) until(t *testing.T, id string, event string) map[string]any {
 // wrote, in the whole program. One of them writes a file, and a person sees
 // exactly what before it does.
 func TestAPlanOverTwoServers(t *testing.T) { // BEHAVIOUR 4.2, 4.4, 4.6
-	servers := os.Getenv("PLANWAVE_MCP_SERVERS")
+	servers := os.Getenv("PLANWAVE_NPM")
 	if servers == "" {
-		t.Fatal("PLANWAVE_MCP_SERVERS names no folder with MCP servers: make test sets it")
+		t.Fatal("PLANWAVE_NPM names no folder with MCP servers: make test sets it")
 	}
 	folder, mcpFile := t.TempDir(), filepath.Join(t.TempDir(), "mcp.json")
 	bin := func(name string) string { return filepath.Join(servers, "node_modules", ".bin", name) }

@@ -19,16 +19,16 @@ import (
 // program finds the program of a server that others wrote.
 func program(t *testing.T, name string) string {
 	t.Helper()
-	folder := os.Getenv("PLANWAVE_MCP_SERVERS")
+	folder := os.Getenv("PLANWAVE_NPM")
 	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "tmp", "mcp-servers")
+		folder = filepath.Join("..", "..", "..", "tmp", "npm")
 	}
 	path, err := filepath.Abs(filepath.Join(folder, "node_modules", "@modelcontextprotocol", "server-"+name, "dist", "index.js"))
 	if err == nil {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		t.Fatalf("%v: get the MCP servers with scripts/mcp-servers.sh; make test does", err)
+		t.Fatalf("%v: get the MCP servers with scripts/npm.sh; make test does", err)
 	}
 	return path
 }
