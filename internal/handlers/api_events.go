@@ -32,7 +32,7 @@ func (a *api) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a.follow(ctx, st, r, after, func(events []plan.Event) error {
+	a.follow(ctx, r, after, follower{st: st, tell: (&texts{st: st}).tell, deliver: func(events []plan.Event) error {
 		for _, e := range events {
 			data, err := eventData(e)
 			if err != nil {
@@ -41,7 +41,7 @@ func (a *api) streamEvents(c echo.Context) error {
 			st.send(string(e.Type()), strconv.FormatInt(e.Seq, 10), string(data))
 		}
 		return nil
-	}, (&texts{st: st}).tell)
+	}})
 	return nil
 }
 

@@ -17,7 +17,8 @@ import (
 
 // live streams what changes on a run's page after an event: fragments that
 // replace elements by their ids, rendered from the state as it is when they
-// are sent. They may come twice without harm.
+// are sent. They may come twice without harm. With ?poll=1 it ends with what is
+// there, and the page asks again: browsers open few connections to a host.
 func (s *server) live(c echo.Context) error {
 	after, err := readAfter(c.Request())
 	if err != nil {
@@ -33,26 +34,34 @@ func (s *server) live(c echo.Context) error {
 	}
 	ctx := c.Request().Context()
 	w := writer{server: s, st: st, id: v.run.ID}
-	s.follow(ctx, st, v.run, after, func(events []plan.Event) error {
-		run, err := s.Runs.Get(ctx, v.run.ID)
-		if err != nil {
-			return err
-		}
-		now, err := s.newView(ctx, run, v.step)
-		if err != nil {
-			return err
-		}
-		now.oob = true
-		patch, err := s.patch(ctx, now, events)
-		if err != nil {
-			return err
-		}
-		for _, name := range nudges(run, events) { // before a last patch takes the stream away
-			st.send(name, "", "{}")
-		}
-		st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
-		return nil
-	}, func(calls []runs.Now) error { return w.tell(ctx, calls) })
+	s.follow(ctx, v.run, after, follower{
+		st: st, once: c.QueryParam("poll") != "",
+		tell:    func(calls []runs.Now) error { return w.tell(ctx, calls) },
+		deliver: func(events []plan.Event) error { return s.sendPatch(ctx, st, v, events) },
+	})
+	return nil
+}
+
+// sendPatch sends what events have changed, and names the panels that are to be
+// asked for again.
+func (s *server) sendPatch(ctx context.Context, st *stream, v view, events []plan.Event) error {
+	run, err := s.Runs.Get(ctx, v.run.ID)
+	if err != nil {
+		return err
+	}
+	now, err := s.newView(ctx, run, v.step)
+	if err != nil {
+		return err
+	}
+	now.oob = true
+	patch, err := s.patch(ctx, now, events)
+	if err != nil {
+		return err
+	}
+	for _, name := range nudges(run, events) { // before a last patch takes the stream away
+		st.send(name, "", "{}")
+	}
+	st.send("patch", strconv.FormatInt(events[len(events)-1].Seq, 10), patch)
 	return nil
 }
 

@@ -110,15 +110,15 @@ type eventLog interface {
 
 // follow hands the events of a run after a number to deliver, a page at a
 // time, and goes on with each that is committed, until the run has ended, the
-// viewer has gone or the server stops. deliver adds to the stream, and follow
+// viewer has gone or the server stops. f.deliver adds to the stream, and follow
 // flushes it. After an ended run's last event the viewer is sent "done".
 //
-// In between, tell adds what models are writing, which is in no log.
+// In between, f.tell adds what models are writing, which is in no log.
 //
 // run is the state of the run at any moment before the call. No transaction
 // stays open while follow waits.
-func (s *server) follow(ctx context.Context, st *stream, run *plan.Run, after int64, deliver func([]plan.Event) error, tell func([]runs.Now) error) {
-	f := follower{log: s.Store, now: s.Runs, st: st, quit: s.Quit, deliver: deliver, tell: tell}
+func (s *server) follow(ctx context.Context, run *plan.Run, after int64, f follower) {
+	f.log, f.now, f.quit = s.Store, s.Runs, s.Quit
 	err := f.run(ctx, run.ID, after, run.Status.Ended() && after >= run.Seq)
 	if err != nil && ctx.Err() == nil {
 		s.Logger.WarnContext(ctx, "stream broke off; the viewer reconnects", "run", run.ID, "error", err)
@@ -139,6 +139,7 @@ type follower struct {
 	quit    <-chan struct{}
 	deliver func([]plan.Event) error
 	tell    func([]runs.Now) error
+	once    bool // ends with what is there
 }
 
 // run is the loop of [server.follow]. It watches before it reads, so that no
@@ -173,7 +174,7 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 		if err := f.st.flush(); err != nil {
 			return err
 		}
-		if len(events) < eventPage && !w.wait(ctx, f.st) {
+		if len(events) < eventPage && (f.once || !w.wait(ctx, f.st)) {
 			return f.st.flush()
 		}
 	}

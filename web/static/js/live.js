@@ -8,23 +8,47 @@ const offline = (is) => { document.getElementById('offline').hidden = !is }
 // asleep stands in for the connection that a hidden page does not open.
 const asleep = () => Object.assign(new EventTarget(), { readyState: EventSource.CLOSED, close() {} })
 
+// A browser holds six connections to a host over HTTP/1.1. Four pages of a browser at most hold one each, by a lock that
+// ends with the page; every other page asks for the news again and again, and leaves the connection free in between.
+const streams = 4
+let turn = null // null: not known yet, '': holds a stream, 'poll': asks again and again
+let release = () => {}
+
+let taking = null
+
+// takeTurn finds out whether this page may hold a stream.
+function takeTurn() {
+  const lock = (i) => navigator.locks.request('planwave-stream-' + i, { ifAvailable: true }, (held) => {
+    if (held) return new Promise((free) => { release = free; taken('') })
+    if (i + 1 < streams) lock(i + 1)
+    else taken('poll')
+  })
+  let taken
+  taking ||= new Promise((known) => { taken = known; navigator.locks ? lock(0) : known('') })
+  return taking
+}
+
 function open(url) {
-  if (document.hidden) return (source = asleep())
-  const es = new EventSource(url, { withCredentials: true })
+  if (document.hidden || turn === null) return (source = asleep())
+  const es = new EventSource(turn ? `${url}&poll=1` : url, { withCredentials: true })
   source = es
   es.addEventListener('patch', (e) => { last = Math.max(last, Number(e.lastEventId) || 0) })
   es.addEventListener('open', () => offline(false))
-  es.addEventListener('error', () => setTimeout(() => { if (source === es && es.readyState !== EventSource.OPEN && !es.ended) offline(true) }, 3000))
-  es.addEventListener('done', () => { es.ended = true; offline(false) })
+  es.addEventListener('error', () => setTimeout(() => { if (source === es && es.readyState !== EventSource.OPEN && !es.ended && !turn) offline(true) }, 3000))
+  es.addEventListener('done', () => { es.ended = true; offline(false); release() })
   return es
 }
 
 function pause() {
   if (source) source.close()
+  release()
+  turn = taking = null
 }
 
 // resume puts a fresh copy of the stream's element in place of the old one, so that the extension connects again.
-function resume() {
+async function resume() {
+  if (!document.querySelector('#stream[sse-connect]') || document.hidden) return
+  turn = await takeTurn()
   const old = document.getElementById('stream')
   const url = old?.getAttribute('sse-connect')
   if (!url || document.hidden || (source && source.readyState !== EventSource.CLOSED) || source?.ended) return
@@ -88,6 +112,7 @@ export function start() {
     else if (el.isConnected) opened.delete(el.id)
   }, true)
   settle()
+  resume()
   document.addEventListener('htmx:afterSettle', settle)
   document.addEventListener('htmx:oobAfterSwap', settle)
   document.addEventListener('htmx:afterSettle', (e) => { if (e.target.id === 'panel') show(e) })
