@@ -67,7 +67,7 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	a.server = &http.Server{
 		Handler: handlers.New(handlers.Config{
 			Runs: a.runs, Store: store, Models: registry, Tools: set.Registry, Logger: logger,
-			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Quit: a.quit,
+			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Servers: set.states, Quit: a.quit,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,

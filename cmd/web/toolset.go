@@ -62,6 +62,14 @@ func (t *toolset) settled(ctx context.Context) {
 	}
 }
 
+// states is what has become of the MCP servers.
+func (t *toolset) states() []mcp.State {
+	if t.servers == nil {
+		return nil
+	}
+	return t.servers.States()
+}
+
 // Close ends the servers.
 func (t *toolset) Close() {
 	if t.servers != nil {

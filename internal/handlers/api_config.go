@@ -6,6 +6,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"planwave/internal/model"
 	"planwave/internal/plan"
 )
 
@@ -17,20 +18,41 @@ type toolDoc struct {
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// listTools answers the tools that executors can have.
+// serverDoc is a server that tools come from.
+type serverDoc struct {
+	Name     string   `json:"name"`
+	State    string   `json:"state"` // connecting, connected or failed
+	Error    *string  `json:"error"` // what is wrong and what to do
+	Tools    int      `json:"tools"`
+	Problems []string `json:"problems"` // tools that were left out, with the reason
+}
+
+// listTools answers the tools that executors can have, and the servers that
+// some of them come from.
 func (a *api) listTools(c echo.Context) error {
 	out := []toolDoc{}
 	for _, t := range a.Tools.List() {
 		out = append(out, toolDoc{Name: t.Name, Description: t.Description, ReadOnly: t.ReadOnly, Schema: rawOrNull(t.Schema)})
 	}
-	return writeJSON(c, http.StatusOK, map[string]any{"tools": out})
+	servers := []serverDoc{}
+	for _, st := range a.servers() {
+		d := serverDoc{Name: st.Name, State: string(st.Phase), Tools: st.Tools, Problems: append([]string{}, st.Problems...)}
+		if st.Why != "" {
+			d.Error = &st.Why
+		}
+		servers = append(servers, d)
+	}
+	return writeJSON(c, http.StatusOK, map[string]any{"tools": out, "servers": servers})
 }
 
-// modelDoc is a provider's default model, with its limits.
+// modelDoc is a provider's default model, with its limits and price.
 type modelDoc struct {
-	Name      string `json:"name"`
-	InFlight  int    `json:"in_flight"`
-	TimeoutMS *int64 `json:"timeout_ms"`
+	Name              string       `json:"name"`
+	InFlight          int          `json:"in_flight"`
+	RequestsPerMinute *int         `json:"requests_per_minute"`
+	TokensPerMinute   *int         `json:"tokens_per_minute"`
+	TimeoutMS         *int64       `json:"timeout_ms"`
+	Price             *model.Price `json:"price"` // null where it is unknown
 }
 
 // listModels answers the models of the configured providers, and what each
@@ -41,6 +63,15 @@ func (a *api) listModels(c echo.Context) error {
 		d := modelDoc{Name: p.DefaultModel, InFlight: p.InFlight}
 		if ms := p.Timeout.Milliseconds(); ms > 0 {
 			d.TimeoutMS = &ms
+		}
+		if p.RequestsPerMinute > 0 {
+			d.RequestsPerMinute = &p.RequestsPerMinute
+		}
+		if p.TokensPerMinute > 0 {
+			d.TokensPerMinute = &p.TokensPerMinute
+		}
+		if price, ok := a.Models.Price(p.DefaultModel); ok {
+			d.Price = &price
 		}
 		models = append(models, d)
 	}

@@ -25,6 +25,7 @@ import (
 	"planwave/internal/plan"
 	"planwave/internal/runs"
 	"planwave/internal/tools"
+	"planwave/internal/tools/mcp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -49,6 +50,7 @@ type parts struct {
 	tools     []tools.Tool // beside get_city and calculate
 	costLimit *plan.USD
 	prices    model.Prices
+	servers   []mcp.State
 	server    []func(*http.Server)
 }
 
@@ -78,6 +80,7 @@ func newSiteOf(t testing.TB, m *scriptedModel, with parts) *site {
 	})
 	h := New(Config{
 		Runs: s.runs, Store: store, Models: models, Tools: set, Logger: logger, Clock: time.Now, NewID: newID, Quit: s.quit,
+		Servers: func() []mcp.State { return with.servers },
 	})
 	s.echo = h.(*echo.Echo) //nolint:errcheck,forcetypeassert // New is ours
 	server := httptest.NewUnstartedServer(h)

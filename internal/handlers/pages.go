@@ -17,6 +17,8 @@ import (
 func (s *server) pages(e *echo.Echo) {
 	e.GET("/", s.home)
 	e.POST("/theme", s.setTheme)
+	e.GET("/settings", s.settings)
+	e.POST("/settings/test", s.testModel)
 
 	e.GET("/runs", s.history)
 	e.GET("/runs/latest", s.latest)

@@ -15,6 +15,7 @@ import (
 	"planwave/internal/model"
 	"planwave/internal/runs"
 	"planwave/internal/tools"
+	"planwave/internal/tools/mcp"
 	"planwave/web/markdown"
 	"planwave/web/static"
 )
@@ -32,6 +33,9 @@ type Config struct {
 	Examples []string
 	// DemoOnly says that no real model is configured.
 	DemoOnly bool
+	// Servers are the servers that further tools come from, with their state; nil
+	// where there are none.
+	Servers func() []mcp.State
 	// Quit is closed when the server stops, so that streams end.
 	Quit <-chan struct{}
 }

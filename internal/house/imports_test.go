@@ -34,8 +34,8 @@ var mayImport = []struct {
 	}},
 	{"web/gallery", []string{"web/templates", "web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"internal/handlers", []string{
-		"web/templates", "web/markdown", "web/static", "internal/runs", "internal/model", "internal/tools", "internal/db",
-		"internal/layout", "internal/plan",
+		"web/templates", "web/markdown", "web/static", "internal/runs", "internal/model", "internal/tools", "internal/tools/mcp",
+		"internal/db", "internal/layout", "internal/plan",
 	}},
 	{"web/templates", []string{"web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"web/markdown", nil},

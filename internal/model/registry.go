@@ -252,6 +252,15 @@ func (r *Registry) Cost(name string, u plan.Usage) *plan.USD {
 	return r.config.Prices.Cost(name, u)
 }
 
+// Price returns what a model takes, and whether that is known.
+func (r *Registry) Price(name string) (Price, bool) {
+	if p, ok := r.providers[name]; ok {
+		name = p.info.DefaultModel
+	}
+	price, ok := r.config.Prices[name]
+	return price, ok
+}
+
 // Close lets go of the providers' connections.
 func (r *Registry) Close() error {
 	var errs []error

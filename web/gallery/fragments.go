@@ -13,6 +13,7 @@ func fragments() []state {
 	waiting, succeeded, partial := runWaiting(page("")), runSucceeded(page("")), runPartial(page(""))
 	invalid := runEditInvalid(page("")).Editor
 	all := []state{
+		{"tested", templates.Tested(settings(page("")).Providers[1].Tested)},
 		{"ask", templates.Ask(homeProblem(page("")).Ask)},
 		{"latest", templates.Latest(home(page("")).Latest)},
 		{"stream", templates.Stream(templates.StreamProps{URL: runURL + "/stream?after=42", Step: "s2", PanelURL: runURL + "/panel?step=s2", OOB: true})},

@@ -26,6 +26,7 @@ func themed(theme string) []state {
 		{"history", templates.History(history(p))},
 		{"history-none", templates.History(historyNone(p, false))},
 		{"history-no-match", templates.History(historyNone(p, true))},
+		{"settings", templates.Settings(settings(p))},
 		{"error-404", templates.ErrorPage(errorPage(p, 404))},
 		{"error-409", templates.ErrorPage(errorPage(p, 409))},
 		{"error-422", templates.ErrorPage(errorPage(p, 422))},

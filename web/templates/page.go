@@ -13,7 +13,8 @@ type PageProps struct {
 	Title string
 	// Path is the page's own path and query, to which the theme switch returns.
 	Path string
-	// Nav marks the entry of the navigation that is open: home, history or none.
+	// Nav marks the entry of the navigation that is open: home, history,
+	// settings or none.
 	Nav string
 	// Theme is light, dark or system (also when empty), from the cookie "theme".
 	Theme string
