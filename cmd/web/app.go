@@ -59,11 +59,18 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 		set.Close()
 		return nil, errors.Join(fmt.Errorf("open the database %s: %w", c.DB, err), listener.Close())
 	}
+	if err := withReplays(registry, store); err != nil {
+		set.Close()
+		return nil, errors.Join(err, store.Close(), registry.Close(), listener.Close())
+	}
 	a := &app{listener: listener, store: store, models: registry, tools: set, quit: make(chan struct{}), demoOnly: registry.DemoOnly()}
 	a.runs = runs.New(runs.Config{
 		Store: store, Models: registry, Tools: set.Registry, CostLimit: c.CostLimit, Prompts: prompts,
 		Clock: time.Now, NewID: newID, Logger: logger,
 	})
+	if c.Samples && store.New() {
+		a.takeSamples(ctx)
+	}
 	a.server = &http.Server{
 		Handler: handlers.New(handlers.Config{
 			Runs: a.runs, Store: store, Models: registry, Tools: set.Registry, Logger: logger,

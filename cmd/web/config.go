@@ -48,6 +48,8 @@ type config struct {
 	maxWait       string
 	fetchAllow    string
 	logLevel      string
+	samples       string
+	Samples       bool
 	demoAtOnce    bool // tests: the demo model takes no time
 }
 
@@ -79,6 +81,7 @@ func (c *config) list() []setting {
 		{flag: "mcp", env: "PLANWAVE_MCP", into: &c.MCP, help: "mcp.json whose mcpServers bring further tools"},
 		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
 		{flag: "fetch-allow", env: "PLANWAVE_FETCH_ALLOW", into: &c.fetchAllow, help: "addresses or networks that fetch_url may reach although private, as 10.1.0.0/16,192.168.1.7 (default: none)"},
+		{flag: "samples", env: "PLANWAVE_SAMPLES", preset: "on", into: &c.samples, help: "on: a new database begins with two recorded runs of the demo model to look at; off: with none"},
 		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
 		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
 	}
@@ -163,6 +166,9 @@ func (c *config) check() error {
 		if u, err := url.Parse(v); v != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 			wrong(name, v, "it must be an http or https address, as http://127.0.0.1:11434/v1")
 		}
+	}
+	if c.Samples = c.samples == "on"; !c.Samples && c.samples != "off" {
+		wrong("PLANWAVE_SAMPLES", c.samples, "it must be on or off")
 	}
 	return errors.Join(errs...)
 }

@@ -96,7 +96,7 @@ func launch(dbFile, models, key string, said io.Writer) (*program, error) {
 	}
 	cmd := exec.CommandContext(context.Background(), self, "-addr", "127.0.0.1:0", "-db", dbFile,
 		"-openai-base-url", models, "-model", "openai:m", "-log-level", "warn")
-	cmd.Env = append(os.Environ(), asProgram+"=1", "OPENAI_API_KEY="+key)
+	cmd.Env = append(os.Environ(), asProgram+"=1", "PLANWAVE_SAMPLES=off", "OPENAI_API_KEY="+key)
 	cmd.Stderr = said
 	out, err := cmd.StdoutPipe()
 	if err != nil {

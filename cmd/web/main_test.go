@@ -46,6 +46,7 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 		"nothing to spend":      {args: []string{"-cost-limit", "0"}, want: "amount in dollars"},
 		"no address":            {env: map[string]string{"OPENAI_BASE_URL": "ollama"}, want: "http or https address"},
 		"log level":             {args: []string{"-log-level", "loud"}, want: "debug, info, warn or error"},
+		"samples":               {env: map[string]string{"PLANWAVE_SAMPLES": "some"}, want: `PLANWAVE_SAMPLES is "some": it must be on or off`},
 		"unknown flag":          {args: []string{"-colour", "red"}, want: "not defined: -colour"},
 		"stray argument":        {args: []string{"serve"}, want: `unexpected argument "serve"`},
 		"no network":            {env: map[string]string{"PLANWAVE_FETCH_ALLOW": "10.0.0.0/99"}, want: `PLANWAVE_FETCH_ALLOW is "10.0.0.0/99"`},

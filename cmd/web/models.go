@@ -7,10 +7,12 @@ import (
 	"maps"
 	"os"
 
+	"planwave/internal/db"
 	"planwave/internal/model"
 	"planwave/internal/model/demo"
 	"planwave/internal/model/gemini"
 	"planwave/internal/model/openai"
+	"planwave/internal/model/replay"
 )
 
 // newModels sets up the providers that there are settings for, and the demo.
@@ -25,10 +27,16 @@ func newModels(ctx context.Context, c config) (*model.Registry, error) {
 	if err := register(ctx, r, c); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
-	if err := r.Check(); err != nil {
-		return nil, errors.Join(err, r.Close())
-	}
 	return r, nil
+}
+
+// withReplays adds the model that answers as recorded, and holds the models
+// that are set against what there is.
+func withReplays(r *model.Registry, store *db.DB) error {
+	if err := r.Register(model.Replay, model.Provider{Model: replay.New(store.Trace)}); err != nil {
+		return err
+	}
+	return r.Check()
 }
 
 // readPrices returns the built-in prices with those of the file, which win.

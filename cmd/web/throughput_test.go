@@ -84,7 +84,7 @@ func startLoad(b *testing.B, models string) *load {
 	l := &load{B: b, client: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 64, MaxIdleConnsPerHost: 64}}}
 	l.cmd = exec.CommandContext(context.Background(), self, "-addr", "127.0.0.1:0", "-db", filepath.Join(b.TempDir(), "p.db"),
 		"-openai-base-url", models, "-model", "openai:m", "-in-flight", strconv.Itoa(3*crowd))
-	l.cmd.Env = append(os.Environ(), asProgram+"=1")
+	l.cmd.Env = append(os.Environ(), asProgram+"=1", "PLANWAVE_SAMPLES=off")
 	l.cmd.Stderr = &l.said
 	out, err := l.cmd.StdoutPipe()
 	if err != nil {

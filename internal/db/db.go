@@ -28,6 +28,7 @@ type DB struct {
 	writer  *sql.Conn // used by the goroutine of writeLoop only
 	jobs    chan *job
 	hub     Hub
+	isNew   bool
 
 	closing sync.Once
 	stop    chan struct{} // closed to end writeLoop
@@ -60,6 +61,9 @@ func newDB(path string, o Options) *DB {
 		jobs: make(chan *job), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 }
+
+// New says whether the file was made when it was opened: nothing was ever in it.
+func (d *DB) New() bool { return d.isNew }
 
 // Close ends all writing and reading. What was handed over before is written
 // first. A second Close does nothing and returns the same.

@@ -84,6 +84,7 @@ func (d *DB) migrate(ctx context.Context, all []migration, version int) error {
 	if version == len(all) {
 		return nil
 	}
+	d.isNew = version == 0
 	if version > 0 {
 		keep := fmt.Sprintf("%s.v%d", d.path, version)
 		if err := d.copyTo(ctx, keep, true); err != nil {

@@ -71,7 +71,7 @@ func (s *server) rowsOf(list []db.Summary) []templates.RunRow {
 	for i, r := range list {
 		rows[i] = templates.RunRow{
 			ID: r.ID, URL: runURL(r.ID), Question: r.Question, Status: r.Status, Answer: s.markdown.Text(r.Answer), CreatedAt: r.CreatedAt,
-			Calls: r.Usage.Requests, Tokens: r.Usage.TotalTokens, Corrections: r.Corrections,
+			Calls: r.Usage.Requests, Tokens: r.Usage.TotalTokens, Corrections: r.Corrections, Recorded: r.Recorded,
 		}
 		if r.Usage.Requests > 0 {
 			rows[i].Cost = templates.Money(r.Usage.CostUSD)

@@ -67,6 +67,9 @@ func keptOf(r *plan.Run) int {
 func (v view) facts() []string {
 	r := v.run
 	facts := models(r.Options)
+	if r.Recorded {
+		facts = []string{"a recording, with the model " + templates.List(facts)}
+	}
 	if r.Options.Schedule == plan.ScheduleReady {
 		facts = append(facts, "steps as ready")
 	}

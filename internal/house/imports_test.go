@@ -28,7 +28,7 @@ var mayImport = []struct {
 }{
 	{"cmd/web", []string{
 		"internal/handlers", "internal/runs", "internal/planner", "internal/scheduler", "internal/agent", "internal/model",
-		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/tools", "internal/tools/mcp",
+		"internal/model/demo", "internal/model/gemini", "internal/model/openai", "internal/model/replay", "internal/tools", "internal/tools/mcp",
 		"internal/tools/fetch", "internal/guard", "internal/budget", "internal/db", "internal/layout", "internal/prompt",
 		"internal/plan", "web/templates", "web/static",
 	}},
@@ -53,6 +53,7 @@ var mayImport = []struct {
 	{"internal/model/demo", []string{"internal/model", "internal/tools", "internal/plan"}},
 	{"internal/model/gemini", []string{"internal/model", "internal/plan"}},
 	{"internal/model/openai", []string{"internal/model", "internal/plan"}},
+	{"internal/model/replay", []string{"internal/model", "internal/plan"}},
 	{"internal/model/modeltest", []string{"internal/model", "internal/plan"}},
 	{"internal/model", []string{"internal/plan"}},
 	{"internal/tools/fetch", []string{"internal/tools", "internal/guard", "internal/plan"}},

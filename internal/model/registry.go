@@ -17,6 +17,9 @@ const (
 	OpenAI = "openai"
 	// Demo is the offline demo. It is its own only model.
 	Demo = "demo"
+	// Replay answers with what was recorded of the run that it is asked for. It
+	// is no source of models: nothing lists it, and nothing is paid for it.
+	Replay = "replay"
 )
 
 // DefaultInFlight is how many requests go to one provider at the same time
@@ -161,6 +164,8 @@ func (r *Registry) Resolve(name string) (Model, string, error) {
 	switch {
 	case provider == Demo && model != "":
 		return nil, "", plan.NewError(plan.CodeInvalid, fmt.Sprintf("There is no model %q. The demo is one model: write demo.", plan.Short(name, 100)), nil)
+	case provider == Replay:
+		return p.recorded(model)
 	case model == "" && preset == "" && provider != Demo:
 		return nil, "", plan.NewError(plan.CodeInvalid,
 			fmt.Sprintf("The name %q stands for no model. Set PLANWAVE_MODEL to %s:NAME, or ask for that, with the name of a model that it has.", name, provider), nil)
@@ -170,11 +175,34 @@ func (r *Registry) Resolve(name string) (Model, string, error) {
 	return p.limited, model, nil
 }
 
+// Recordings is a model that has only some names.
+type Recordings interface {
+	Model
+	// Has returns why there is no model of that name, nil where there is one.
+	Has(name string) error
+}
+
+// recorded returns the model of a recording, if it is there.
+func (p registered) recorded(run string) (Model, string, error) {
+	if r, ok := p.inner.(Recordings); ok {
+		if err := r.Has(run); err != nil {
+			return nil, "", plan.NewError(plan.CodeInvalid, "There is no model replay:"+plan.Short(run, 80)+". "+plan.AsError(err).Message, err)
+		}
+	}
+	return p.limited, run, nil
+}
+
+// listed are the names of the providers that are sources of models, in order
+// of preference.
+func (r *Registry) listed() []string {
+	return slices.DeleteFunc(slices.Clone(r.order), func(name string) bool { return name == Replay })
+}
+
 // unknown is what is wrong with a name whose provider is not there.
 func (r *Registry) unknown(name, provider string) string {
 	configured := "nothing is configured"
-	if len(r.order) > 0 {
-		configured = "configured are " + strings.Join(r.order, ", ")
+	if names := r.listed(); len(names) > 0 {
+		configured = "configured are " + strings.Join(names, ", ")
 	}
 	do := "A model is named provider:model, as gemini:gemini-3.1-flash-lite, or demo."
 	switch provider {
@@ -195,10 +223,11 @@ func (r *Registry) Default(role plan.Role) string {
 	if r.config.DefaultModel != "" {
 		return r.config.DefaultModel
 	}
-	if len(r.order) == 0 {
+	names := r.listed()
+	if len(names) == 0 {
 		return Demo
 	}
-	return r.providers[r.order[0]].info.DefaultModel
+	return r.providers[names[0]].info.DefaultModel
 }
 
 // Check returns what is wrong with the configured names, each with the
@@ -222,9 +251,9 @@ func (r *Registry) Check() error {
 
 // Names returns the default model of every provider, in order of preference.
 func (r *Registry) Names() []string {
-	names := make([]string, len(r.order))
-	for i, name := range r.order {
-		names[i] = r.providers[name].info.DefaultModel
+	var names []string
+	for _, name := range r.listed() {
+		names = append(names, r.providers[name].info.DefaultModel)
 	}
 	return names
 }
@@ -232,20 +261,23 @@ func (r *Registry) Names() []string {
 // Providers returns what there is to tell of the providers, in order of
 // preference.
 func (r *Registry) Providers() []Info {
-	infos := make([]Info, len(r.order))
-	for i, name := range r.order {
-		infos[i] = r.providers[name].info
+	var infos []Info
+	for _, name := range r.listed() {
+		infos = append(infos, r.providers[name].info)
 	}
 	return infos
 }
 
 // DemoOnly says that no language model is configured.
 func (r *Registry) DemoOnly() bool {
-	return !slices.ContainsFunc(r.order, func(name string) bool { return name != Demo })
+	return !slices.ContainsFunc(r.listed(), func(name string) bool { return name != Demo })
 }
 
 // Cost returns what a usage of a model costs, nil when its price is unknown.
 func (r *Registry) Cost(name string, u plan.Usage) *plan.USD {
+	if provider, _, _ := strings.Cut(name, ":"); provider == Replay {
+		return new(plan.USD)
+	}
 	if p, ok := r.providers[name]; ok {
 		name = p.info.DefaultModel
 	}

@@ -138,11 +138,15 @@ type RunRow struct {
 	Cost          string
 	Model         string
 	Corrections   int
+	Recorded      bool
 }
 
 // facts are the short facts beside a run in a list.
 func (r RunRow) facts() []string {
 	facts := []string{}
+	if r.Recorded {
+		facts = append(facts, "a recording")
+	}
 	if r.Took > 0 {
 		facts = append(facts, Duration(r.Took))
 	}
