@@ -23,6 +23,7 @@ func TestWhatIsRead(t *testing.T) { // BEHAVIOUR 2.2
 		{"an empty list", ` [] `, `[]`},
 		{"an empty object", "\n{}\n", `{}`},
 		{"white space", "\r\n\t " + planText + " \n", planText},
+		{"spaces of typesetters", "{\u00a0\"a\"\u2003:\u00a0[1,\u202f2\ufeff]}", `{"a":[1,2]}`},
 		{"a byte order mark", "\ufeff" + planText, planText},
 		{"a fence", fence + "json\n" + planText + "\n" + fence, planText},
 		{"a fence without a language", fence + "\n" + planText + "\n" + fence, planText},

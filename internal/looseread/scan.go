@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -43,14 +44,15 @@ type scanner struct {
 	v     value
 }
 
+// space passes over what separates: also the spaces of typesetters and byte order
+// marks, which mean nothing else here.
 func (s *scanner) space() {
 	for s.at < len(s.text) {
-		switch s.text[s.at] {
-		case ' ', '\t', '\n', '\r':
-			s.at++
-		default:
+		r, size := utf8.DecodeRuneInString(s.text[s.at:])
+		if !unicode.IsSpace(r) && r != '\ufeff' {
 			return
 		}
+		s.at += size
 	}
 }
 

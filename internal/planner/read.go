@@ -242,6 +242,7 @@ func (r *reader) unwrapPlan(o object) ([]json.RawMessage, bool) {
 		r.wrong(nil, `"finalize" is neither true nor false. Write {"finalize": true} or leave it out.`)
 	}
 	raw := r.field(o, "steps", nil, "The plan")
+	r.strayEdges(o)
 	list := listOf(raw)
 	switch {
 	case r.finalize && (raw == nil || string(raw) == "[]"):
@@ -254,6 +255,15 @@ func (r *reader) unwrapPlan(o object) ([]json.RawMessage, bool) {
 		return nil, false
 	}
 	return list, true
+}
+
+// strayEdges refuses dependencies that stand beside the steps: they would be dropped.
+func (r *reader) strayEdges(o object) {
+	for _, name := range []string{"edges", "links", "connections", "dependencies", "depends_on"} {
+		if v, spelled := o.get(name); v != nil && string(v) != "[]" && string(v) != "{}" {
+			r.wrong(nil, "The plan has dependencies under %s, beside its steps. Write what a step needs in its own depends_on, and leave %[1]s out.", shortened(spelled)[0])
+		}
+	}
 }
 
 // field returns the value of a key, nil when it is not there or null. Two

@@ -213,6 +213,8 @@ func TestNothingIsDroppedInSilence(t *testing.T) { // BEHAVIOUR 2.2
 	for _, tt := range []struct{ name, text, says string }{
 		{"an edge under another key", second(`"depends_on":[],"dependencies":["a"]`), "dependencies"},
 		{"an edge under another key, alone", second(`"requires":"a"`), "requires"},
+		{"edges beside the steps", `{"nodes":[` + step + `],"edges":[["a","b"]]}`, "edges"},
+		{"edges beside the steps, by name", `{"steps":[` + step + `],"dependencies":{"b":["a"]}}`, "dependencies"},
 		{"two spellings that differ", second(`"depends_on":[],"dependsOn":["a"]`), "depends"},
 		{"an edge that is no id", second(`"depends_on":["a",true]`), "true"},
 		{"an edge to nothing", second(`"depends_on":["a",null]`), "null"},
