@@ -116,3 +116,40 @@ func TestAPlanOverTwoServers(t *testing.T) { // BEHAVIOUR 4.2, 4.4, 4.6
 		t.Errorf("written is %q, %v", written, err)
 	}
 }
+
+// A tool server that dies in the middle of a call takes down the step that
+// called it, and nothing else.
+func TestAToolServerThatDiesTakesDownItsStep(t *testing.T) { // BEHAVIOUR 5.5, 11
+	dir := t.TempDir()
+	mcpFile := filepath.Join(dir, "mcp.json")
+	// The server answers until it is called, and ends then.
+	server := `while read -r line; do
+		id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+		case "$line" in
+		*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"frail","version":"1"}}}' ;;
+		*'"tools/list"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{"tools":[{"name":"look","annotations":{"readOnlyHint":true},"inputSchema":{"type":"object"}}]}}' ;;
+		*'"tools/call"'*) exit 1 ;;
+		*'"id"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{}}' ;;
+		esac
+	done`
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"frail": map[string]any{"command": "sh", "args": []string{"-c", server}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(mcpFile, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := serve(t, func(s *config) { s.MCP, s.demoAtOnce = mcpFile, true })
+	a.tools.settled(t.Context())
+	id := fmt.Sprint(a.call(t, http.MethodPost, "/api/v1/runs", `{"question":"When was Tarnby founded?","approval":"auto","plan":{"steps":[
+		{"id":"look","instruction":"look","tool":"frail__look","input":{},"depends_on":[]},
+		{"id":"city","instruction":"city","tool":"get_city","input":{"name":"Tarnby"},"depends_on":[]},
+		{"id":"end","instruction":"join","depends_on":["look","city"]}]}}`)["id"])
+	r := a.until(t, id, "done")
+	steps, _ := r["steps"].(map[string]any)
+	for step, want := range map[string]string{"look": "failed", "city": "succeeded", "end": "skipped"} {
+		if one, _ := steps[step].(map[string]any); one["status"] != want {
+			t.Errorf("%s is %v (%v), want %s", step, one["status"], one["error"], want)
+		}
+	}
+}

@@ -39,12 +39,13 @@ func share(limit, n int) int {
 // notice, since a cut object is no object.
 func (l resultLine) with(r plan.Result, limit int) resultLine {
 	l.Result = tools.Cut(r.Text, limit)
-	switch n := utf8.RuneCount(r.Data); {
-	case len(r.Data) == 0 || onlyResult(r.Data):
+	data := tools.WithoutBlobs(r.Data)
+	switch n := utf8.RuneCount(data); {
+	case len(data) == 0 || onlyResult(data):
 	case n > limit:
 		l.Data, _ = json.Marshal(tools.CutNotice(0, n)) // a text always encodes
 	default:
-		l.Data = r.Data
+		l.Data = data
 	}
 	return l
 }

@@ -21,7 +21,8 @@ type Options struct {
 	Lookup func(name string) (string, bool)
 	// Version is the program's, which servers are told.
 	Version string
-	// StartTimeout is how long a server has until it answers: 10 s.
+	// StartTimeout is how long a server has until it answers: 30 s, since npx
+	// may have to get it first.
 	StartTimeout time.Duration
 	// CallTimeout is how long a call may take: 60 s.
 	CallTimeout time.Duration
@@ -54,7 +55,7 @@ func (o Options) filled() Options {
 		value   *time.Duration
 		usually time.Duration
 	}{
-		{&o.StartTimeout, 10 * time.Second},
+		{&o.StartTimeout, 30 * time.Second},
 		{&o.CallTimeout, time.Minute},
 		{&o.CheckTimeout, 5 * time.Second},
 		{&o.CheckEvery, time.Minute},
