@@ -80,7 +80,7 @@ func TestSamplesAreWhatTheDemoDoes(t *testing.T) {
 			}
 			continue
 		}
-		b, err := os.ReadFile(path) //nolint:gosec // a file of this tree
+		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,6 +47,7 @@ func (s *server) api(g *echo.Group) {
 	g.POST("/runs/:id/approve", a.approvePlan, s.idempotent)
 	g.POST("/plans/check", a.checkPlan, s.idempotent)
 	g.POST("/plans/affected", a.affectedSteps, s.idempotent)
+	g.POST("/plans/layout", a.layoutPlan)
 
 	g.GET("/tools", a.listTools)
 	g.GET("/models", a.listModels)
@@ -87,7 +88,7 @@ func requestSchemas() map[string]*jsonschema.Schema {
 	schemas := map[string]*jsonschema.Schema{}
 	for _, name := range []string{
 		"AskRequest", "EditRequest", "ReviseRequest", "ApproveRequest", "EmptyRequest", "ContinueRequest", "AnswerRequest",
-		"ForkRequest", "ImportRequest", "DecideRequest", "CheckRequest", "AffectedRequest",
+		"ForkRequest", "ImportRequest", "DecideRequest", "CheckRequest", "AffectedRequest", "LayoutRequest",
 	} {
 		schemas[name] = compiler.MustCompile(documentURL + "#/components/schemas/" + name)
 	}

@@ -23,6 +23,7 @@ func (s *server) pages(e *echo.Echo) {
 	e.GET("/runs", s.history)
 	e.GET("/runs/latest", s.latest)
 	e.POST("/runs", s.ask, s.submittedOnce)
+	e.POST("/runs/import", s.importRun)
 	e.GET("/runs/:id", s.run)
 	e.GET("/runs/:id/live", s.live)
 	e.GET("/runs/:id/panel", s.panel)

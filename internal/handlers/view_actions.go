@@ -30,7 +30,26 @@ func (v view) actions() templates.RunActionsProps {
 	if v.run.Status.Ended() {
 		a.AgainURL = v.againURL()
 	}
+	a.Exports = v.exports()
 	return a
+}
+
+// exports are the files that the run can be saved as.
+func (v view) exports() []templates.ExportProps {
+	if len(v.run.Versions) == 0 {
+		return nil
+	}
+	words := map[string]string{
+		"json": "JSON, which can be imported again", "md": "Markdown, a report", "mermaid": "Mermaid, a flowchart", "dot": "DOT, for Graphviz", "svg": "SVG, a picture",
+	}
+	var all []templates.ExportProps
+	for _, format := range exportFormats() {
+		if format == "json" && !v.run.Status.Ended() {
+			continue
+		}
+		all = append(all, templates.ExportProps{URL: "/api/v1" + v.url() + "/export?format=" + format, Label: words[format]})
+	}
+	return all
 }
 
 // againURL is the home page with this question and what was chosen for it.

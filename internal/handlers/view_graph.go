@@ -120,11 +120,21 @@ func (p picture) clone() templates.GraphProps {
 	return g
 }
 
-// drawPlan lays a plan out by its waves.
+// drawPlan lays a plan out for a page.
 func drawPlan(ctx context.Context, p plan.Plan) (picture, error) {
-	waves, err := plan.Waves(p)
+	drawn, err := layOut(ctx, p, layout.Down)
 	if err != nil {
 		return picture{}, err
+	}
+	return pictureOf(p, drawn), nil
+}
+
+// layOut draws a plan by its waves. The edges are those of the steps in plan
+// order, of each in the order of depends_on.
+func layOut(ctx context.Context, p plan.Plan, dir layout.Direction) (layout.Drawing, error) {
+	waves, err := plan.Waves(p)
+	if err != nil {
+		return layout.Drawing{}, err
 	}
 	index := make(map[string]int, len(p.Steps))
 	in := layout.Graph{Nodes: make([]layout.Node, len(p.Steps))}
@@ -138,21 +148,26 @@ func drawPlan(ctx context.Context, p plan.Plan) (picture, error) {
 			rank[index[id]] = n
 		}
 	}
-	var ends [][2]string
 	for i, st := range p.Steps {
 		for _, d := range st.DependsOn {
 			in.Edges = append(in.Edges, layout.Edge{From: index[d], To: i})
+		}
+	}
+	return layout.Draw(ctx, in, layout.Options{Rank: rank, Direction: dir})
+}
+
+// edgesOf lists the edges of a plan as [layOut] draws them.
+func edgesOf(p plan.Plan) (ends [][2]string) {
+	for _, st := range p.Steps {
+		for _, d := range st.DependsOn {
 			ends = append(ends, [2]string{d, st.ID})
 		}
 	}
-	drawn, err := layout.Draw(ctx, in, layout.Options{Rank: rank})
-	if err != nil {
-		return picture{}, err
-	}
-	return pictureOf(p, drawn, ends), nil
+	return ends
 }
 
-func pictureOf(p plan.Plan, drawn layout.Drawing, ends [][2]string) picture {
+func pictureOf(p plan.Plan, drawn layout.Drawing) picture {
+	ends := edgesOf(p)
 	g := templates.GraphProps{W: drawn.W, H: drawn.H}
 	final := p.Deliverable
 	if all := plan.Terminals(p); final == "" && len(all) > 0 {

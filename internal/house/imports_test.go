@@ -35,7 +35,7 @@ var mayImport = []struct {
 	{"web/gallery", []string{"web/templates", "web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"internal/handlers", []string{
 		"web/templates", "web/markdown", "web/static", "internal/runs", "internal/model", "internal/tools", "internal/tools/mcp",
-		"internal/db", "internal/layout", "internal/plan",
+		"internal/db", "internal/export", "internal/layout", "internal/plan",
 	}},
 	{"web/templates", []string{"web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"web/markdown", nil},
@@ -61,6 +61,7 @@ var mayImport = []struct {
 	{"internal/tools", []string{"internal/plan"}},
 	{"internal/budget", []string{"internal/plan"}},
 	{"internal/db", []string{"internal/plan"}},
+	{"internal/export", []string{"internal/layout", "internal/plan"}},
 	{"internal/layout", []string{"internal/plan"}},
 	{"internal/guard", nil},
 	{"internal/looseread", nil},

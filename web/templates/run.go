@@ -78,8 +78,13 @@ type RunActionsProps struct {
 	AnswerURL, AnswerLabel string
 	// AgainURL is the home page with this question and these options filled in.
 	AgainURL string
-	OOB      bool
+	// Exports are the files that the run can be saved as.
+	Exports []ExportProps
+	OOB     bool
 }
+
+// ExportProps is a file that a run can be saved as.
+type ExportProps struct{ URL, Label string }
 
 // NoticeProps is what a person must know about the run now, #run-notice: an
 // error, a wait, a resumption. Without a title nothing is shown.
