@@ -53,6 +53,10 @@ func argumentsOf(raw json.RawMessage) json.RawMessage {
 	if !json.Valid(trimmed) {
 		return json.RawMessage("{}")
 	}
+	var text string
+	if json.Unmarshal(trimmed, &text) == nil { // half a pair of surrogates is written as it is read
+		trimmed, _ = json.Marshal(text) //nolint:errchkjson // a text always encodes
+	}
 	// Bytes that are no characters become U+FFFD here as in texts.
 	return json.RawMessage(string([]rune(string(trimmed))))
 }
