@@ -1,25 +1,58 @@
 package layout
 
-import "cmp"
+import "slices"
 
-// crossings counts the crossings of the links between a layer and the next with a tree of sums over the places of the lower
-// layer: each link crosses the links seen before it that end to its right.
+// crossings counts the crossings of the links between a layer and the next. From left to right the links end at places that would
+// ascend if none crossed; each crossing is a pair in the wrong order, and sorting by insertion meets each such pair once. That is
+// quick as long as few cross; when many do, sums counts them.
 func (s *sketch) crossings(l int) int {
+	const patience = 8
+	ends := s.w.ends[:0]
+	count := 0
+	for _, v := range s.row(l) {
+		first := len(ends)
+		for _, w := range s.side[below].of(v) {
+			ends = append(ends, s.pos[w])
+		}
+		sortFew(ends[first:])
+		// The links of one vertex do not cross, and each moves to its place beyond those of the vertices before.
+		for i := first; i < len(ends); i++ {
+			p, k := ends[i], i
+			for ; k > 0 && ends[k-1] > p; k-- {
+				ends[k] = ends[k-1]
+			}
+			ends[k] = p
+			count += i - k
+		}
+		if count > patience*len(ends)+1000 {
+			s.w.ends = ends
+			return s.manyCrossings(l)
+		}
+	}
+	s.w.ends = ends
+	return count
+}
+
+// manyCrossings counts the same with a tree of sums over the places of the lower layer: each link crosses the links of the vertices
+// before its own that end to its right.
+func (s *sketch) manyCrossings(l int) int {
 	width := int(s.first[l+2] - s.first[l+1])
 	tree := s.w.sums(width + 1)
-	down := &s.side[below]
 	seen, total := 0, 0
 	for _, v := range s.row(l) {
-		for _, p := range down.places(v) {
-			total += seen
-			for i := int(p) + 1; i > 0; i &= i - 1 {
+		ends := s.side[below].of(v)
+		total += seen * len(ends)
+		for _, w := range ends {
+			for i := int(s.pos[w]) + 1; i > 0; i &= i - 1 {
 				total -= int(tree[i])
 			}
-			seen++
-			for i := int(p) + 1; i <= width; i += i & -i {
+		}
+		for _, w := range ends {
+			for i := int(s.pos[w]) + 1; i <= width; i += i & -i {
 				tree[i]++
 			}
 		}
+		seen += len(ends)
 	}
 	return total
 }
@@ -33,48 +66,29 @@ func (s *sketch) allCrossings() int {
 	return total
 }
 
-// excess returns how many more crossings the links of two vertices of a layer have on one side when u lies left of v than when v
-// lies left of u. Both lists are sorted.
-func excess(u, v []int32) int {
-	if len(u) == 1 && len(v) == 1 {
-		return cmp.Compare(u[0], v[0])
-	}
-	d := 0
-	i, j, k := 0, 0, 0
-	for _, p := range u {
-		for i < len(v) && v[i] < p {
-			i++
-		}
-		j = max(j, i)
-		for j < len(v) && v[j] == p {
-			j++
-		}
-		k = len(v) - j
-		d += i - k
-	}
-	return d
-}
-
-// swapGain returns how many crossings vanish when two neighbours in a layer, u on the left, change places.
-func (s *sketch) swapGain(u, v int32) int {
-	up, down := &s.side[above], &s.side[below]
-	return excess(up.places(u), up.places(v)) + excess(down.places(u), down.places(v))
-}
-
 // workspace is memory that the steps of one sketch use again and again.
 type workspace struct {
-	fill   []int32
 	tree   []int32
 	keys   []keyed
-	kept   []int32
-	matrix []int32
+	places []int32
+	ends   []int32
 	score  []int32
-	index  []int32
-	ends   []end
+	biases []int
 }
 
-// end is the end of a link: the vertex in the column-th place of its layer has a neighbour at the place in the next.
-type end struct{ column, place int32 }
+// sortFew sorts numbers that are mostly few.
+func sortFew(at []int32) {
+	const few = 12
+	if len(at) > few {
+		slices.Sort(at)
+		return
+	}
+	for i := 1; i < len(at); i++ {
+		for k := i; k > 0 && at[k-1] > at[k]; k-- {
+			at[k-1], at[k] = at[k], at[k-1]
+		}
+	}
+}
 
 // sums returns n zeroes.
 func (w *workspace) sums(n int) []int32 {

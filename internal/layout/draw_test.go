@@ -232,7 +232,7 @@ func TestDrawStopsWithItsContext(t *testing.T) {
 	}
 }
 
-func TestDrawLayersTooWideToSift(t *testing.T) {
+func TestDrawWideLayers(t *testing.T) {
 	const side = 2100
 	g := Graph{Nodes: make([]Node, 2*side)}
 	r := random(3)

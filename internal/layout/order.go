@@ -15,11 +15,15 @@ type search struct {
 	rng   random
 	work  int
 	best  []int32
-	least int    // crossings of the best order
-	ripe  []bool // layers that transpose should look at
-	queue []int  // layers that disturb should sift
-	// queued and touched mark the layers in the queue and those that differ from the best order.
-	queued, touched []bool
+	least int   // crossings of the best order
+	scope int   // how many places to each side sift looks
+	links []int // how many vertices and links a look at each layer visits
+	// queue holds the vertices that settle should sift; queued marks them.
+	queue  []int32
+	queued []bool
+	// dirty holds the layers that differ from the best order; touched marks them.
+	dirty   []int
+	touched []bool
 }
 
 // random is a small generator of numbers (splitmix64). Each search starts its own with a fixed seed.
@@ -52,15 +56,6 @@ func (f *search) spend(work int) bool {
 // size returns the work of a look at every vertex and link.
 func (f *search) size() int { return 4 * (len(f.order) + len(f.side[below].adj)) }
 
-// links returns the number of links of a layer.
-func (f *search) links(row []int32) int {
-	n := 0
-	for _, v := range row {
-		n += len(f.side[above].of(v)) + len(f.side[below].of(v))
-	}
-	return n
-}
-
 // note keeps the order when it has fewer crossings than the best so far, and says so.
 func (f *search) note() bool {
 	count := f.allCrossings()
@@ -80,10 +75,14 @@ func (f *search) recall() {
 
 // newSearch starts a search on a sketch.
 func newSearch(ctx context.Context, s *sketch) *search {
-	return &search{
-		sketch: s, ctx: ctx, rng: 1, best: slices.Clone(s.order), least: math.MaxInt, work: sweepWork(len(s.order)),
-		ripe: make([]bool, s.layers()), queued: make([]bool, s.layers()), touched: make([]bool, s.layers()),
+	f := &search{
+		sketch: s, ctx: ctx, rng: 1, scope: 1 << 30, best: slices.Clone(s.order), least: math.MaxInt, work: sweepWork(len(s.order)),
+		links: make([]int, s.layers()), queued: make([]bool, len(s.order)), touched: make([]bool, s.layers()),
 	}
+	for v, l := range s.layer {
+		f.links[l] += 1 + len(s.side[above].of(int32(v))) + len(s.side[below].of(int32(v)))
+	}
+	return f
 }
 
 // untangle orders the layers of the sketch so that few links cross: the best of several starts, refined.
@@ -95,10 +94,10 @@ func (s *sketch) untangle(ctx context.Context, starts int) error {
 	}
 	for k := 0; k < starts && f.least > 0 && f.spend(f.size()); k++ {
 		f.begin(k)
-		f.sweep()
+		f.sweep(patienceFor(starts))
 	}
 	f.recall()
-	f.work = refineWork(n)
+	f.work = refineWork(n, f.least)
 	if f.least > 0 {
 		f.refine()
 	}
@@ -107,21 +106,26 @@ func (s *sketch) untangle(ctx context.Context, starts int) error {
 
 // startsFor returns how many first orders are worth their time in a sketch of n vertices. There are always two, one from above and
 // one from below: layers with many roots are better ordered from below, layers with many leaves from above.
-func startsFor(n int) int { return min(max(3000/n, 2), 8) }
+func startsFor(n int) int { return min(max(800/n, 2), 8) }
+
+// patienceFor returns for how many rounds a sweep goes on that do not help: more when there are few starts.
+func patienceFor(starts int) int { return max(16/starts, 5) }
 
 // sweepWork bounds the sweeps over all starts in a sketch of n vertices.
 func sweepWork(n int) int { return 40_000_000 + 50*n }
 
-// refineWork bounds the refinement in a sketch of n vertices: little when it is small, and never more than a fraction of a second.
-func refineWork(n int) int { return min(60*n*n, 10_000*n, 60_000_000) }
+// refineWork bounds the refinement of a sketch of n vertices, so that a drawing takes a fifth of the time that graphviz takes for it,
+// and never more than a fraction of a second. The more crossings there are, the more work is worth its time.
+func refineWork(n, crossings int) int {
+	return min(6_000+20*n*n, 16_000+260*n+n*n/8+400*crossings, 40_000_000)
+}
 
 // sweep is the method of Gansner, Koutsofios, North and Vo with two keys in turn. Medians are good at letting most links of a fan
 // run straight, means are good at telling apart vertices with equal medians; together they leave fewer plateaus than either.
 //
 // It goes down and up the layers in turn, each time ordering a layer by the one before, until that has not helped for some
 // rounds.
-func (f *search) sweep() {
-	const patience = 6
+func (f *search) sweep(patience int) {
 	f.note()
 	for round, idle := 0, 0; idle < patience && f.least > 0 && f.spend(f.size()); round++ {
 		useMedian, flip := round%4 < 2, round%8 >= 4
@@ -134,7 +138,6 @@ func (f *search) sweep() {
 				f.align(l, below, useMedian, flip)
 			}
 		}
-		f.transpose(flip)
 		idle++
 		if f.note() {
 			idle = 0
@@ -154,15 +157,15 @@ func (f *search) align(l, side int, useMedian, flip bool) {
 	row := f.row(l)
 	keys := f.w.keys[:0]
 	for _, v := range row {
-		if at := f.side[side].places(v); len(at) > 0 {
-			keys = append(keys, keyed{v, keyOf(at, useMedian)})
+		if len(f.side[side].of(v)) > 0 {
+			keys = append(keys, keyed{v, f.key(v, side, useMedian)})
 		}
 	}
 	f.w.keys = keys
 	if flip {
 		slices.Reverse(keys)
 	}
-	slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+	sortKeys(keys)
 	k := 0
 	for i, v := range row {
 		if len(f.side[side].of(v)) > 0 {
@@ -173,16 +176,43 @@ func (f *search) align(l, side int, useMedian, flip bool) {
 	f.refresh(l)
 }
 
-// keyOf returns the weighted median or the mean of the places.
-func keyOf(at []int32, useMedian bool) float64 {
+// sortKeys sorts by key and leaves equals in their order. Most rows are nearly in order, which insertion is quick at.
+func sortKeys(keys []keyed) {
+	const few = 64
+	if len(keys) > few {
+		slices.SortStableFunc(keys, func(a, b keyed) int { return cmp.Compare(a.key, b.key) })
+		return
+	}
+	for i := 1; i < len(keys); i++ {
+		v, k := keys[i], i
+		for ; k > 0 && keys[k-1].key > v.key; k-- {
+			keys[k] = keys[k-1]
+		}
+		keys[k] = v
+	}
+}
+
+// key returns the weighted median or the mean of the places of a vertex's neighbours on one side.
+func (f *search) key(v int32, side int, useMedian bool) float64 {
 	if useMedian {
-		return median(at)
+		return median(f.places(v, side))
 	}
-	sum := 0
-	for _, p := range at {
-		sum += int(p)
+	sum, ends := 0, f.side[side].of(v)
+	for _, w := range ends {
+		sum += int(f.pos[w])
 	}
-	return float64(sum) / float64(len(at))
+	return float64(sum) / float64(len(ends))
+}
+
+// places returns the positions of the neighbours of v on one side in ascending order. They are good until the next call.
+func (f *search) places(v int32, side int) []int32 {
+	at := f.w.places[:0]
+	for _, w := range f.side[side].of(v) {
+		at = append(at, f.pos[w])
+	}
+	sortFew(at)
+	f.w.places = at
+	return at
 }
 
 // median returns the middle place; between two middle places it leans to the side on which the places lie closer together.
@@ -199,50 +229,4 @@ func median(at []int32) float64 {
 		return float64(at[m-1]+at[m]) / 2
 	}
 	return (float64(at[m-1])*right + float64(at[m])*left) / (left + right)
-}
-
-// transpose exchanges neighbours in their layers as long as crossings vanish, for some rounds at most. When even is true it also
-// makes, in the first round, exchanges that change nothing, which leads off plateaus. A round looks only at layers that have
-// changed, or beside which one has, since they were looked at last.
-func (f *search) transpose(even bool) {
-	const rounds = 8
-	for l := range f.ripe {
-		f.ripe[l] = true
-	}
-	for round := range rounds {
-		gain := 0
-		for l := range f.layers() {
-			if f.ripe[l] {
-				f.ripe[l] = false
-				gain += f.transposeRow(l, even && round == 0)
-			}
-		}
-		if gain == 0 || !f.spend(0) {
-			return
-		}
-	}
-}
-
-// transposeRow exchanges neighbours in one layer and returns how many crossings vanished.
-func (f *search) transposeRow(l int, even bool) int {
-	row := f.row(l)
-	f.work -= 2 * (len(row) + f.links(row))
-	gain, moved := 0, false
-	for i := 0; i+1 < len(row); i++ {
-		d := f.swapGain(row[i], row[i+1])
-		if d > 0 || d == 0 && even {
-			row[i], row[i+1] = row[i+1], row[i]
-			gain += d
-			moved = true
-		}
-	}
-	if moved {
-		f.refresh(l)
-	}
-	if gain > 0 {
-		for k := max(0, l-1); k <= min(l+1, f.layers()-1); k++ {
-			f.ripe[k] = true
-		}
-	}
-	return gain
 }

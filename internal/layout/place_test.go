@@ -57,6 +57,29 @@ func TestPlacingKeepsDistances(t *testing.T) {
 	})
 }
 
+func TestConfinedSketchesStayWithinTheirBorders(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := placerOf(rt, t)
+		if err := p.settle(t.Context(), 12); err != nil {
+			rt.Fatal(err)
+		}
+		_, before := p.extent()
+		if !p.confine() {
+			return
+		}
+		if err := p.settle(t.Context(), 6); err != nil {
+			rt.Fatal(err)
+		}
+		p.centre()
+		p.straighten()
+		left, after := p.extent()
+		if after >= before || left < p.low-hair || left+after > p.high+hair {
+			rt.Fatalf("from %g to %g, %g px before, the borders are %g and %g", left, left+after, before, p.low, p.high)
+		}
+		checkDistances(rt, p)
+	})
+}
+
 // stretch returns what attract makes small: the weighted squares of the sideways lengths of the links of a layer.
 func stretch(p *placer, row []int32) float64 {
 	sum := 0.0

@@ -123,6 +123,7 @@ func layersOf(ctx context.Context, n *net, order []int32, rank []int) (layer []i
 	layer = n.longestPath(order)
 	n.pull(order, layer)
 	err = newSimplex(n, layer).run(ctx)
+	n.level(order, layer)
 	return layer, nil, err
 }
 
@@ -183,4 +184,52 @@ func (n *net) settle(v int32, layer []int32) bool {
 	moved := to != layer[v]
 	layer[v] = to
 	return moved
+}
+
+// level moves nodes that may lie in several layers without making the edges longer in sum to the layer of their component with the
+// fewest nodes, the first of them. Layers of one width make a drawing narrow.
+func (n *net) level(order, layer []int32) {
+	held := n.census(layer)
+	for _, v := range order {
+		in, out := n.in.of(v), n.out.of(v)
+		if len(in) != len(out) || len(in) == 0 {
+			continue
+		}
+		low, high := layer[in[0]]+1, layer[out[0]]-1
+		for i, u := range in {
+			low, high = max(low, layer[u]+1), min(high, layer[out[i]]-1)
+		}
+		count := held(v)
+		count[layer[v]]--
+		for l := low; l <= high; l++ {
+			if count[l] < count[low] {
+				low = l
+			}
+		}
+		layer[v] = low
+		count[low]++
+	}
+}
+
+// census counts the nodes of each component by layer, and makes the first layer of each component 0. The function it returns gives
+// the counts of a node's component.
+func (n *net) census(layer []int32) func(v int32) []int32 {
+	member, parts := n.components()
+	first, last := make([]int32, parts), make([]int32, parts)
+	for v, l := range layer {
+		first[member[v]] = min(first[member[v]], l)
+	}
+	for v := range layer {
+		layer[v] -= first[member[v]]
+		last[member[v]] = max(last[member[v]], layer[v])
+	}
+	counts := make([][]int32, parts)
+	for v, l := range layer {
+		m := member[v]
+		if counts[m] == nil {
+			counts[m] = make([]int32, last[m]+1)
+		}
+		counts[m][l]++
+	}
+	return func(v int32) []int32 { return counts[member[v]] }
 }

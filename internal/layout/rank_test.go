@@ -109,6 +109,29 @@ func TestLayersStayFeasibleWhenTheWorkIsDone(t *testing.T) {
 	}
 }
 
+func TestLevelKeepsTheLengthAndFillsTheEmptiestLayer(t *testing.T) {
+	// The last node may lie in the second layer, beside two nodes, or in the third, beside one.
+	edges := []Edge{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}, {0, 5}, {5, 4}}
+	if got := layersFor(t, t, 6, edges)[5]; got != 2 {
+		t.Errorf("the node with a choice lies in layer %d, want 2", got)
+	}
+	rapid.Check(t, func(rt *rapid.T) {
+		g := genGraph().Draw(rt, "graph")
+		edges, _ := distinct(g.Edges)
+		n := newNet(len(g.Nodes), edges)
+		order, err := n.topological(g.Nodes)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		layer := n.longestPath(order)
+		before := span(edges, layer)
+		n.level(order, layer)
+		if after := span(edges, layer); after != before {
+			rt.Fatalf("edges of length %d in sum have length %d", before, after)
+		}
+	})
+}
+
 func TestCompress(t *testing.T) {
 	layer, ranks := compress([]int{7, -3, 7, 1 << 60})
 	if want := []int32{1, 0, 1, 2}; !reflect.DeepEqual(layer, want) {

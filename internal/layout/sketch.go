@@ -13,21 +13,14 @@ type sketch struct {
 	base   int       // number of the sketch's first layer in the drawing
 	chains []chain   // one for each edge
 
-	layer []int32 // of each vertex, from 0
-	first []int32 // the slots of layer l in order are first[l] to first[l+1]
-	order []int32 // the vertices, layer by layer, from left to right
-	pos   []int32 // of each vertex in its layer
-	side  [2]links
+	layer []int32  // of each vertex, from 0
+	first []int32  // the slots of layer l in order are first[l] to first[l+1]
+	order []int32  // the vertices, layer by layer, from left to right
+	pos   []int32  // of each vertex in its layer
+	side  [2]lists // the neighbours of each vertex, by side
 
 	x []float64 // the centre of each vertex
 	w workspace
-}
-
-// links are the neighbours of each vertex on one side. Of the two parallel lists at holds the positions of the neighbours in
-// ascending order; it is kept up to date when the order of their layer changes.
-type links struct {
-	lists
-	at []int32
 }
 
 // The sides of a vertex.
@@ -35,9 +28,6 @@ const (
 	above = 0
 	below = 1
 )
-
-// places returns the positions of the neighbours of v in ascending order.
-func (l *links) places(v int32) []int32 { return l.at[l.off[v]:l.off[v+1]] }
 
 // chain is an edge: it runs from one vertex over count dummies, numbered from first, to another. Edge is its index among the
 // distinct edges of the graph.
@@ -132,14 +122,10 @@ func (s *sketch) build() {
 		s.layer[v] -= int32(s.base)
 	}
 	upper, lower := s.subdivide()
-	s.side[above].lists = group(len(s.layer), lower, upper)
-	s.side[below].lists = group(len(s.layer), upper, lower)
-	for i := range s.side {
-		s.side[i].at = make([]int32, len(upper))
-	}
+	s.side[above] = group(len(s.layer), lower, upper)
+	s.side[below] = group(len(s.layer), upper, lower)
 	s.pos = make([]int32, len(s.layer))
 	s.x = make([]float64, len(s.layer))
-	s.w.fill = make([]int32, len(s.layer))
 	vertices := make([]int32, len(s.layer))
 	depth := int32(0)
 	for v, l := range s.layer {
@@ -176,34 +162,9 @@ func (s *sketch) refreshAll() {
 	}
 }
 
-// refresh brings the positions of a layer, and the sorted places that its neighbours keep of it, up to date with the order.
+// refresh brings the positions of a layer up to date with the order.
 func (s *sketch) refresh(l int) {
 	for i, v := range s.row(l) {
 		s.pos[v] = int32(i)
-	}
-	if l > 0 {
-		s.republish(l, above)
-	}
-	if l+1 < s.layers() {
-		s.republish(l, below)
-	}
-}
-
-// republish writes the places of a layer's vertices, from left to right, into the lists of their neighbours on one side.
-func (s *sketch) republish(l, side int) {
-	to, back := &s.side[side], &s.side[1-side]
-	next := l + 1
-	if side == above {
-		next = l - 1
-	}
-	fill := s.w.fill
-	for _, v := range s.row(next) {
-		fill[v] = back.off[v]
-	}
-	for i, v := range s.row(l) {
-		for _, w := range to.of(v) {
-			back.at[fill[w]] = int32(i)
-			fill[w]++
-		}
 	}
 }
