@@ -23,7 +23,7 @@ LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 .PHONY: run
 run: build ## Start Planwave on http://127.0.0.1:8080 (ARGS="-h" lists its settings)
@@ -60,6 +60,10 @@ lint: ## Run the linters (the first time builds them, two to three minutes)
 .PHONY: bench
 bench: ## Run the benchmarks (BENCH=Layout for some of them)
 	scripts/bench.sh
+
+.PHONY: bench-layout
+bench-layout: ## Draw the same graphs with internal/layout, graphviz dot, dagre and ELK, and compare (a quarter of an hour)
+	scripts/bench-layout.sh $(ARGS)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME (30s) each
