@@ -107,11 +107,12 @@ func badForm(field, message string) error {
 }
 
 // edit makes one edit of the draft: add, add:after:ID, remove:ID, up:ID,
-// down:ID, or mend:N for the mend of violation N.
+// down:ID, mend:N for the mend of violation N, or show for none.
 func (d *draft) edit(op string, violations []plan.Violation) error {
 	name, arg, _ := strings.Cut(op, ":")
 	at := slices.IndexFunc(d.Plan.Steps, func(s plan.Step) bool { return s.ID == strings.TrimPrefix(arg, "after:") })
 	switch {
+	case op == "show": // as it is
 	case name == "add" && arg == "":
 		d.insert(len(d.Plan.Steps), nil)
 	case name == "add" && at >= 0:

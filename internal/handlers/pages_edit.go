@@ -82,20 +82,62 @@ func (s *server) saveDraft(c echo.Context, v view, d draft, approve bool) error 
 	switch e.Code {
 	case plan.CodePlanInvalid:
 		return s.showEditor(c, http.StatusUnprocessableEntity, v, d)
-	case plan.CodeStale, plan.CodeUnexpected:
+	case plan.CodeStale:
+		return s.showMerged(c, d)
+	case plan.CodeUnexpected:
 		p := s.editorPage(c, v, d)
 		p.Notice = templates.NoticeProps{
 			Tone: "failed", Title: "Somebody else changed this run meanwhile", Text: e.Message,
 			Lost: "Nothing of yours is lost: it is still in the form below.",
-			Todo: "Open the run in another tab to see what changed. To put your version over it, discard and edit the newest.",
+			Todo: "Open the run in another tab to see what changed.",
 		}
 		if edited {
-			p.Notice.Title, p.Notice.Todo = "Your plan could not be approved", "Open the run in another tab to see what changed."
+			p.Notice.Title = "Your plan could not be approved"
 			p.Notice.Lost = fmt.Sprintf("It is saved as version %d.", d.Base)
 		}
 		return show(c, http.StatusConflict, templates.Run(p))
 	}
 	return err
+}
+
+// showMerged shows a draft of an older version on top of the newest one, for a
+// person to look at and save. Nothing is saved.
+func (s *server) showMerged(c echo.Context, d draft) error {
+	v, err := s.viewOf(c)
+	if err != nil {
+		return err
+	}
+	newest, _ := v.run.Version()
+	n := templates.NoticeProps{
+		Tone: "waiting", Title: fmt.Sprintf("Version %d was saved meanwhile", newest.Number),
+		Lost: "Nothing of yours is lost, and nothing is saved yet: your changes are put on top of it in the form below.",
+		Todo: "Look at it, then save or approve again. Discard takes the saved version as it is.",
+	}
+	if i := slices.IndexFunc(v.run.Versions, func(was plan.Version) bool { return was.Number == d.Base }); i >= 0 {
+		base, both := v.run.Versions[i].Plan, []string(nil)
+		n.Text = fmt.Sprintf("Against version %d, which you edited, it %s.", d.Base, sentence(plan.Diff(base, newest.Plan)))
+		d.Plan, both = plan.Merge(base, d.Plan, newest.Plan)
+		for _, id := range both {
+			n.Violations = append(n.Violations, fmt.Sprintf("%s was changed by both: yours stands below.%s", id, theirs(newest.Plan, id)))
+		}
+	}
+	d.Base = newest.Number
+	p := s.editorPage(c, v, d)
+	p.Notice = n
+	return show(c, http.StatusConflict, templates.Run(p))
+}
+
+// theirs says how a step is in the saved version.
+func theirs(p plan.Plan, id string) string {
+	st, there := p.Step(id)
+	if !there {
+		return " The saved version has it no more."
+	}
+	needs := "nothing"
+	if len(st.DependsOn) > 0 {
+		needs = templates.List(st.DependsOn)
+	}
+	return fmt.Sprintf(" In the saved version it needs %s and says: %s", needs, plan.Short(st.Instruction, 200))
 }
 
 func (s *server) showEditor(c echo.Context, status int, v view, d draft) error {

@@ -65,8 +65,13 @@ func (v view) changeMarks() map[string]string {
 
 // changed says in a sentence what the newest version does.
 func (v view) changed() string {
-	by := map[plan.Change][]string{}
 	_, steps := v.diff()
+	return sentence(steps)
+}
+
+// sentence says what a version does to the one before.
+func sentence(steps []plan.StepChange) string {
+	by := map[plan.Change][]string{}
 	for _, s := range steps {
 		by[s.Change] = append(by[s.Change], s.Step)
 	}

@@ -12,7 +12,7 @@ import (
 // typed is sent to DraftURL, and the answer is [DraftPatch].
 type EditorProps struct {
 	// SaveURL takes the whole form, with the button's name op: add, add:after:ID,
-	// remove:ID, up:ID, down:ID, mend:N, save or approve.
+	// remove:ID, up:ID, down:ID, mend:N, show, save or approve.
 	SaveURL  string
 	DraftURL string
 	// DiscardURL is the run's page.

@@ -98,10 +98,14 @@ type EdgesProps struct {
 	W, H  float64
 	Edges []EdgeProps
 	OOB   bool
+	// Draft edges can be taken off by a click.
+	Draft bool
 }
 
 // edges returns the edges of the picture.
-func (g GraphProps) edges() EdgesProps { return EdgesProps{W: g.W, H: g.H, Edges: g.Edges} }
+func (g GraphProps) edges() EdgesProps {
+	return EdgesProps{W: g.W, H: g.H, Edges: g.Edges, Draft: g.Draft}
+}
 
 // BandProps is the band of a wave behind its nodes.
 type BandProps struct {

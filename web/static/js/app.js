@@ -5,3 +5,4 @@ import { start as live } from './live.js'
 import { start as forms } from './forms.js'
 
 for (const start of [live, graph, clocks, forms]) start()
+if (document.getElementById('editor')) (await import('./editor.js')).start()

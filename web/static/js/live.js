@@ -29,20 +29,27 @@ function takeTurn() {
 }
 
 function open(url) {
-  if (document.hidden || turn === null) return (source = asleep())
+  if (document.hidden || turn === null) {
+    if (turn === null) setTimeout(resume) // once this one is known
+    return (source = asleep())
+  }
   const es = new EventSource(turn ? `${url}&poll=1` : url, { withCredentials: true })
   source = es
   es.addEventListener('patch', (e) => { last = Math.max(last, Number(e.lastEventId) || 0) })
   es.addEventListener('open', () => offline(false))
   es.addEventListener('error', () => setTimeout(() => { if (source === es && es.readyState !== EventSource.OPEN && !es.ended && !turn) offline(true) }, 3000))
-  es.addEventListener('done', () => { es.ended = true; offline(false); release() })
+  es.addEventListener('done', () => { es.ended = true; offline(false); giveTurn() })
   return es
+}
+
+function giveTurn() {
+  release()
+  turn = taking = null
 }
 
 function pause() {
   if (source) source.close()
-  release()
-  turn = taking = null
+  giveTurn()
 }
 
 // resume puts a fresh copy of the stream's element in place of the old one, so that the extension connects again.
