@@ -134,13 +134,43 @@ func (s *Service) change(ctx context.Context, id string, decide func(*plan.Run) 
 	return l.snapshot(), nil
 }
 
+// newest holds that a person means the newest version, and says what is other in
+// it where they do not.
 func newest(r *plan.Run, number int) error {
-	if v, _ := r.Version(); v.Number != number {
-		return plan.NewError(plan.CodeStale, fmt.Sprintf(
-			"Version %d is not the newest: the plan is at version %d now. Look at what changed, then decide again.", number, v.Number), nil)
+	v, _ := r.Version()
+	if v.Number == number {
+		return nil
 	}
-	return nil
+	what := ""
+	for _, was := range r.Versions {
+		if was.Number == number {
+			what = differs(was.Plan, v.Plan)
+		}
+	}
+	return plan.NewError(plan.CodeStale, fmt.Sprintf(
+		"Version %d is not the newest: the plan is at version %d now%s. Look at what changed, then decide again.", number, v.Number, what), nil)
 }
+
+// differs names the steps that a plan changes in another.
+func differs(was, now plan.Plan) string {
+	by := map[plan.Change][]string{}
+	for _, c := range plan.Diff(was, now) {
+		by[c.Change] = append(by[c.Change], c.Step)
+	}
+	var said []string
+	for _, c := range []plan.Change{plan.ChangeAdded, plan.ChangeChanged, plan.ChangeRemoved} {
+		if ids := by[c]; len(ids) > 0 {
+			said = append(said, string(c)+": "+plan.Short(strings.Join(ids, ", "), mostSaid))
+		}
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(said, "; ") + ")"
+}
+
+// mostSaid is how much, in characters, a refusal says of the steps that changed.
+const mostSaid = 200
 
 func unexpected(r *plan.Run, what, why string) error {
 	return plan.NewError(plan.CodeUnexpected, fmt.Sprintf("Cannot %s: the run is %s, and %s.", what, r.Status.Words(), why), nil)

@@ -75,7 +75,8 @@ func TestStaleAndDoubleApproval(t *testing.T) { // BEHAVIOUR 3.3; ui: stale appr
 	if _, err := h.Edit(t.Context(), r.ID, 1, edited, "me"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := h.Approve(t.Context(), r.ID, 1, "me"); plan.CodeOf(err) != plan.CodeStale {
+	_, err := h.Approve(t.Context(), r.ID, 1, "me")
+	if plan.CodeOf(err) != plan.CodeStale || !strings.Contains(err.Error(), "the plan is at version 2 now (changed: s1)") {
 		t.Errorf("approving an old version: %v", err)
 	}
 	if _, err := h.Edit(t.Context(), r.ID, 1, diamond(), "me"); plan.CodeOf(err) != plan.CodeStale {
