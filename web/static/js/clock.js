@@ -4,7 +4,7 @@ const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeSty
 
 // The server's clock less the viewer's. What arrives late makes it too small, so the largest of what was seen is the best.
 let skew = -Infinity
-const learn = (el) => { skew = Math.max(skew, Number(el.dataset.now) - Date.now()) }
+const learn = (el, late = 0) => { skew = Math.max(skew, Number(el.dataset.now) - Date.now() + late) }
 const now = () => Date.now() + (Number.isFinite(skew) ? skew : 0)
 
 export function duration(ms) {
@@ -44,7 +44,8 @@ function localize(root) {
 }
 
 export function start() {
-  learn(document.documentElement)
+  const page = performance.getEntriesByType('navigation')[0]
+  learn(document.documentElement, page ? performance.now() - page.responseStart : 0) // the page came so long ago
   const name = document.getElementById('zone')
   if (name) name.textContent = zone
   const all = () => { localize(document); tick(); ages() }
