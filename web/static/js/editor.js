@@ -8,6 +8,7 @@ const store = () => 'draft:' + new URL(form().action).pathname
 let past = []
 let future = []
 let last = null // the fields as they were last noted
+let showing = false // other fields are on their way: those on the page are not noted
 
 function say(text) {
   const el = document.getElementById('editor-say')
@@ -26,7 +27,7 @@ function keep() { sessionStorage.setItem(store(), JSON.stringify({ data: fields(
 
 // note remembers the fields where they have changed.
 function note() {
-  if (!form()) return
+  if (!form() || showing) return
   const data = fields()
   if (data !== last) {
     if (last !== null) {
@@ -44,9 +45,11 @@ function note() {
 async function show(data, op = 'show') {
   const body = new URLSearchParams(data)
   body.set('op', op)
-  const answer = await fetch(form().action, { method: 'POST', body })
-  const next = new DOMParser().parseFromString(await answer.text(), 'text/html').getElementById('run')
-  if (!next?.querySelector('#editor')) return say('This cannot be shown any more: the plan can no longer be edited.')
+  showing = true
+  const text = await fetch(form().action, { method: 'POST', body }).then((a) => a.text()).catch(() => '')
+  showing = false
+  const next = new DOMParser().parseFromString(text, 'text/html').getElementById('run')
+  if (!next?.querySelector('#editor')) return say('This cannot be shown: the server does not answer, or the plan can no longer be edited.')
   document.getElementById('run').replaceWith(next)
   htmx.process(next)
   last = fields()
@@ -55,7 +58,7 @@ async function show(data, op = 'show') {
 }
 
 function step(from, to, word) {
-  if (from.length === 0) return
+  if (from.length === 0 || showing) return
   to.push(last)
   last = from.pop()
   show(last).then(() => { buttons(); say(word) })
