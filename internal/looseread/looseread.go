@@ -20,6 +20,8 @@ var (
 	// ErrTruncated is JSON that ends before it is complete, and thoughts that
 	// never end.
 	ErrTruncated = errors.New("the JSON ends before it is complete")
+	// ErrThoughts is a text that begins with thoughts and has no end of them.
+	ErrThoughts = fmt.Errorf("%w: there are thoughts in it and no end of them", ErrTruncated)
 	// ErrSyntax is JSON with a mistake in it.
 	ErrSyntax = errors.New("the JSON has a mistake")
 	// ErrAmbiguous is text that holds several values, or a key twice.
@@ -39,14 +41,19 @@ const (
 )
 
 // Find returns the one JSON object or list in text, with trailing commas taken
-// out. Text that is JSON as a whole is that; otherwise thoughts in <think> are
-// left out and the outermost objects and lists are looked for. When there are
-// several different ones, wanted decides which can be meant; nil means all.
+// out. Text that is JSON as a whole is that, also once more in quotes; otherwise
+// thoughts, as in <think>, are left out and the outermost objects and lists are
+// looked for. When there are several different ones, wanted decides which can be
+// meant; nil means all. One that stands inside of something broken is not taken
+// for the whole.
 func Find(text string, wanted func(json.RawMessage) bool) (json.RawMessage, error) {
 	if len(text) > MaxBytes {
 		return nil, fmt.Errorf("%w: it has %d bytes, %d is the limit", ErrSyntax, len(text), MaxBytes)
 	}
 	text = strings.TrimSpace(strings.TrimPrefix(text, "\ufeff"))
+	if quoted := ""; strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quoted) == nil {
+		text = strings.TrimSpace(quoted)
+	}
 	if text != "" && (text[0] == '{' || text[0] == '[') {
 		if v := scan(text); v.err == nil && strings.TrimSpace(text[v.end:]) == "" {
 			return v.unique()
@@ -66,90 +73,42 @@ type search struct {
 	room   int // bytes that may still be read
 	at     int
 	found  []value
-	ends   []int // where thoughts end whose beginning is not there, from at on
-}
-
-// thought is how a model marks what it writes to itself.
-type thought struct{ open, end string }
-
-func marks() []thought {
-	return []thought{{"<think>", "</think>"}, {"<thinking>", "</thinking>"}}
+	open   []bracket // passed over and not closed so far
+	ends   []int     // where thoughts end whose beginning is not there, from at on
 }
 
 func (s *search) run() error {
 	s.ends = strayEnds(s.text)
 	for s.at < len(s.text) {
-		next := strings.IndexAny(s.text[s.at:], "{[<")
+		next := strings.IndexAny(s.text[s.at:], "{[<}]◁")
 		if next < 0 {
-			return nil
+			break
 		}
 		s.at += next
-		if s.text[s.at] == '<' {
-			if err := s.skipThought(); err != nil {
-				return err
-			}
+		if skipped, err := s.skipThought(); err != nil {
+			return err
+		} else if skipped {
 			continue
 		}
-		if err := s.value(); err != nil {
+		if err := s.bracket(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return s.unclosed()
 }
 
-// skipThought passes over thoughts that begin here. The end of thoughts whose
-// beginning is not there makes thoughts of all before it. What follows the
-// beginning of thoughts that never end is thought, too.
-func (s *search) skipThought() error {
-	rest := s.text[s.at:]
-	for _, m := range marks() {
-		switch {
-		case strings.HasPrefix(rest, m.end):
-			s.found = nil
-			s.at += len(m.end)
-			return nil
-		case !strings.HasPrefix(rest, m.open):
-			continue
-		}
-		end := strings.Index(rest, m.end)
-		switch {
-		case end >= 0:
-			s.at += end + len(m.end)
-		case s.at == 0:
-			return fmt.Errorf("%w: there are thoughts in it and no end of them", ErrTruncated)
-		default:
-			s.at = len(s.text)
-		}
-		return nil
+// bracket reads what stands here, if it is a bracket.
+func (s *search) bracket() error {
+	switch s.text[s.at] {
+	case '{', '[':
+		return s.value()
+	case '}', ']':
+		err := s.close()
+		s.at++
+		return err
 	}
 	s.at++
 	return nil
-}
-
-// strayEnds lists where thoughts end whose beginning is not there. Such a mark
-// stands at the end of a line, where nothing inside a JSON text can.
-func strayEnds(text string) []int {
-	var ends []int
-	for at := 0; ; {
-		next := strings.IndexByte(text[at:], '<')
-		if next < 0 {
-			return ends
-		}
-		at += next
-		for _, m := range marks() {
-			if strings.HasPrefix(text[at:], m.open) {
-				return ends
-			}
-			if !strings.HasPrefix(text[at:], m.end) {
-				continue
-			}
-			after := strings.TrimLeft(text[at+len(m.end):], " \t")
-			if after == "" || after[0] == '\n' || after[0] == '\r' {
-				ends = append(ends, at)
-			}
-		}
-		at++
-	}
 }
 
 // value reads what begins with a bracket here. Brackets that are no JSON are
@@ -165,6 +124,7 @@ func (s *search) value() error {
 	switch {
 	case v.err == nil:
 		if s.wanted == nil || s.wanted(v.json) {
+			v.from = s.at
 			s.found = append(s.found, v)
 		}
 		s.at += v.end
@@ -175,6 +135,7 @@ func (s *search) value() error {
 	case errors.Is(v.err, ErrTruncated), v.meant:
 		return v.err
 	default:
+		s.pass(v.err)
 		s.at++
 	}
 	return nil

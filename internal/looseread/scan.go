@@ -12,6 +12,7 @@ import (
 // value is what a text begins with.
 type value struct {
 	json  json.RawMessage // without white space and trailing commas
+	from  int             // where it begins in what was searched
 	end   int             // how much of the text was read
 	err   error
 	meant bool   // whether broken text was meant as JSON: a key or a part of it is whole
@@ -65,8 +66,11 @@ func (s *scanner) peek() (byte, error) {
 	return s.text[s.at], nil
 }
 
-// wrong is the error of what stands here.
+// wrong is the error of what stands here. The end of a fence cuts off.
 func (s *scanner) wrong(want string) error {
+	if strings.TrimSpace(s.text[s.at:]) == "```" {
+		return ErrTruncated
+	}
 	before := s.text[:s.at]
 	line := strings.Count(before, "\n") + 1
 	column := utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
@@ -131,9 +135,9 @@ func (s *scanner) object() error {
 	return s.list('}', func() error { return s.member(keys) })
 }
 
-// foreignKey is how keys are written in other languages: in other quotes, or in
-// none before a text, a list or an object.
-var foreignKey = regexp.MustCompile(`^(?:['‘“]|\w+\s*:\s*["'\[{])`)
+// foreignKey is how keys are written in other languages: after a comment, in
+// other quotes, or in none before a text, a list or an object.
+var foreignKey = regexp.MustCompile("^(?:['‘’“”„«`]|//|/\\*|" + `\w+\s*:\s*["'\[{])`)
 
 func (s *scanner) member(keys map[string]bool) error {
 	if b, err := s.peek(); err != nil {
