@@ -3,7 +3,6 @@ package agent
 import (
 	"encoding/json"
 	"errors"
-	"regexp"
 	"strings"
 
 	"planwave/internal/contract"
@@ -73,25 +72,18 @@ func outputError(err error) *plan.Error {
 		"The model's output cannot be read: "+err.Error()+". Try again or use another model.", err)
 }
 
-var (
-	// thoughts are what a model wrote to itself before its output.
-	thoughts = regexp.MustCompile(`(?s)^\s*(?:<think(?:ing)?>.*?</think(?:ing)?>\s*)+`)
-	// unfinishedThought is an output that never came.
-	unfinishedThought = regexp.MustCompile(`^<think(?:ing)?>`)
-)
-
 // readOutput reads what an agent wrote: an object, or plain text without
 // thoughts. An object between prose is the output when it has a "result", or
 // when nothing but an object will do; any other object in prose is part of a
 // plain text. What was meant as an object and cannot be read is an error, and
 // so is a cut-off one: it is never read as a shorter one.
 func readOutput(text string, onlyObject bool) (object json.RawMessage, plain string, err error) {
-	text = strings.TrimSpace(thoughts.ReplaceAllString(text, ""))
+	text, whole := looseread.AfterThoughts(text)
 	switch {
+	case !whole:
+		return nil, "", looseread.ErrTruncated
 	case text == "":
 		return nil, "", errEmpty
-	case unfinishedThought.MatchString(text):
-		return nil, "", looseread.ErrTruncated
 	}
 	raw, err := looseread.Find(text, hasResult)
 	if errors.Is(err, looseread.ErrNoJSON) && (onlyObject || oneFence(text)) {

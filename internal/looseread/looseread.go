@@ -73,6 +73,7 @@ type search struct {
 	room   int // bytes that may still be read
 	at     int
 	found  []value
+	marks  []thought // of thoughts
 	open   []bracket // passed over and not closed so far
 	ends   []int     // where thoughts end whose beginning is not there, from at on
 }

@@ -46,7 +46,10 @@ func indexOf(text, mark string) int {
 // too.
 func (s *search) skipThought() (bool, error) {
 	rest := s.text[s.at:]
-	for _, m := range marks() {
+	if s.marks == nil {
+		s.marks = marks()
+	}
+	for _, m := range s.marks {
 		switch {
 		case m.alone && begins(rest, m.end):
 			s.found, s.open = nil, nil
@@ -69,17 +72,41 @@ func (s *search) skipThought() (bool, error) {
 	return false, nil
 }
 
+// AfterThoughts returns a text without the thoughts that it begins with, also
+// those whose beginning is not there. It is false when they never end.
+func AfterThoughts(text string) (string, bool) {
+	if ends := strayEnds(text); len(ends) > 0 {
+		text = text[ends[len(ends)-1]:]
+	}
+	for {
+		text = strings.TrimSpace(text)
+		s := search{text: text}
+		skipped, err := s.skipThought()
+		switch {
+		case err != nil:
+			return text, false
+		case !skipped:
+			return strings.TrimSpace(strings.TrimPrefix(text, final)), true
+		}
+		text = text[s.at:]
+	}
+}
+
+// final is what some models write between their thoughts and their answer.
+const final = "<|start|>assistant<|channel|>final<|message|>"
+
 // strayEnds lists where thoughts end whose beginning is not there. Such a mark
 // stands at the end of a line, where nothing inside a JSON text can.
 func strayEnds(text string) []int {
 	var ends []int
+	all := marks()
 	for at := 0; ; {
 		next := strings.IndexByte(text[at:], '<')
 		if next < 0 {
 			return ends
 		}
 		at += next
-		for _, m := range marks() {
+		for _, m := range all {
 			if !m.alone {
 				continue
 			}

@@ -11,6 +11,7 @@ import (
 func (c *checker) work() {
 	for i, s := range c.plan.Steps {
 		c.references(i, s)
+		c.told(i, s)
 		c.tool(i, s)
 		if s.Strategy != "" && !slices.Contains(c.rules.Strategies, s.Strategy) {
 			c.add(CodeUnknownStrategy, []int{i}, nil, "Step %s asks for the strategy %q; a step can use: %s. Leave strategy out or use one of those.",
@@ -196,10 +197,36 @@ func (c *checker) reference(i int, ref Reference) {
 			c.name(i), written, ref.Step, c.idList())
 		return
 	}
-	var mend *Mend
-	if len(s.DependsOn) < c.room {
-		mend = c.depends(i, slices.Concat(s.DependsOn, []string{ref.Step}), "Make %s depend on %s", c.name(i), ref.Step)
-	}
-	c.add(CodeBadReference, []int{i}, mend,
+	c.add(CodeBadReference, []int{i}, c.also(i, ref.Step),
 		"The input of step %s refers to %s, but %s is not in its depends_on. Add it there.", c.name(i), written, ref.Step)
+}
+
+// also is the edit that makes a step depend on one more.
+func (c *checker) also(i int, id string) *Mend {
+	s := c.plan.Steps[i]
+	if len(s.DependsOn) >= c.room {
+		return nil
+	}
+	return c.depends(i, slices.Concat(s.DependsOn, []string{id}), "Make %s depend on %s", c.name(i), id)
+}
+
+// told holds that an instruction refers only to results that come with it:
+// whoever carries it out could not know the others.
+func (c *checker) told(i int, s Step) {
+	if !strings.Contains(s.Instruction, open) && !strings.Contains(s.Instruction, "{{") && !strings.Contains(s.Instruction, "#E") {
+		return
+	}
+	var found mention
+	found.add(s.Instruction)
+	for _, ref := range found.refs {
+		found.foreign = append(found.foreign, foreign{text: Short(ref.String(), mostQuoted), step: ref.Step})
+	}
+	given := newIDSet(append(slices.Clone(s.DependsOn), s.ID))
+	for _, f := range found.foreign {
+		if _, known := c.graph.index[f.step]; !known || !f.unmistakable() || !given.add(f.step) {
+			continue
+		}
+		c.add(CodeBadReference, []int{i}, c.also(i, f.step),
+			"The instruction of step %s refers to %s, but %s is not in its depends_on. Add it there.", c.name(i), f.text, f.step)
+	}
 }

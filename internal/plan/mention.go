@@ -27,6 +27,12 @@ type mention struct {
 // #E1 (ReWOO), $1 (LLMCompiler), {{s1}} (templates). Here these are plain text.
 type foreign struct{ text, step string }
 
+// unmistakable says whether the form is one that prose has no other use for,
+// unlike $sum and #paris.
+func (f foreign) unmistakable() bool {
+	return f.text[:2] == open || f.text[:2] == "{{" || f.text[0] == '#' && strings.Trim(f.step, "0123456789") == "E" && f.step != "E"
+}
+
 // mentions finds the references in an input, and what is meant as one.
 func mentions(input json.RawMessage) (mention, error) {
 	var m mention
@@ -155,15 +161,24 @@ func idAt(text string) string {
 	return text[:n]
 }
 
-// template takes in {{id …}} at the start of a text, and returns how much of it
-// was read.
+// template takes in {{id …}} and {{steps.id …}} at the start of a text, and
+// returns how much of it was read.
 func (m *mention) template(text string) int {
 	inside, _, closed := strings.Cut(text[len("{{"):], "}}")
-	if id := idAt(strings.TrimLeft(inside, " ")); closed && id != "" && !strings.ContainsAny(inside, "{}") {
-		m.foreign = append(m.foreign, foreign{text: Short("{{"+inside+"}}", mostQuoted), step: id})
-		return len("{{") + len(inside) + len("}}")
+	if !closed || strings.ContainsAny(inside, "{}") {
+		return 1
 	}
-	return 1
+	path := strings.TrimLeft(inside, " ")
+	id := idAt(path)
+	if id == "" {
+		return 1
+	}
+	whole := Short("{{"+inside+"}}", mostQuoted)
+	m.foreign = append(m.foreign, foreign{text: whole, step: id})
+	if next := idAt(strings.TrimPrefix(path[len(id):], ".")); next != "" && path[len(id)] == '.' {
+		m.foreign = append(m.foreign, foreign{text: whole, step: next})
+	}
+	return len("{{") + len(inside) + len("}}")
 }
 
 // marked takes in #id or $id at an index of a text, and returns how much was

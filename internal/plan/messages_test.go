@@ -281,6 +281,7 @@ func TestWhatLooksLikeAReference(t *testing.T) { // BEHAVIOUR 1.3, 5.11
 		{"&#1;", ""},                            // a character of HTML
 		{"{s1}", ""},
 		{"s1", ""},
+		{"{{steps.s1.output}}", "{{steps.s1.output}}"},
 		{"{{ nobody }}", ""},
 		{"${", "${"},
 		{"${}", "${}"},

@@ -29,7 +29,7 @@ func Read(text string) Reading {
 	raw, err := looseread.Find(text, isPlan)
 	if errors.Is(err, looseread.ErrNoJSON) {
 		// Something else that may be meant as the answer is told about as such.
-		if other, otherErr := looseread.Find(text, isOther); !errors.Is(otherErr, looseread.ErrNoJSON) {
+		if other, otherErr := looseread.Find(text, isOther(text)); !errors.Is(otherErr, looseread.ErrNoJSON) {
 			raw, err = other, otherErr
 		}
 	}
@@ -47,6 +47,8 @@ func Read(text string) Reading {
 // readingProblem turns an error of finding JSON into a violation.
 func readingProblem(err error) plan.Violation {
 	switch {
+	case errors.Is(err, looseread.ErrThoughts):
+		return unreadable("The answer begins with thoughts and has no end of them, so that no plan can be told from them. Write the plan alone, as one JSON object.")
 	case errors.Is(err, looseread.ErrTruncated):
 		return unreadable("The plan is cut off before its end. Write it whole, with shorter instructions or fewer steps.")
 	case errors.Is(err, looseread.ErrNoJSON):
@@ -71,73 +73,16 @@ func isPlan(v json.RawMessage) bool {
 	return holdsPlan(o) || len(wrapped(o)) > 0
 }
 
-// isOther says whether a value that is no plan can be meant as the answer.
-func isOther(v json.RawMessage) bool { return v[0] == '{' || string(v) == "[]" }
-
-func listOf(raw json.RawMessage) []json.RawMessage {
-	var list []json.RawMessage
-	if json.Unmarshal(raw, &list) != nil {
-		return nil
-	}
-	return list
-}
-
-func objectOf(raw json.RawMessage) object {
-	var o map[string]json.RawMessage
-	if json.Unmarshal(raw, &o) != nil {
-		return nil
-	}
-	return o
-}
-
-// object is a JSON object whose keys are read whatever their case and marks:
-// depends_on is dependsOn, too.
-type object map[string]json.RawMessage
-
-// sameKey says whether two keys differ by case and marks only.
-func sameKey(a, b string) bool {
-	for {
-		a, b = strings.TrimLeft(a, marks), strings.TrimLeft(b, marks)
-		if a == "" || b == "" {
-			return a == b
+// isOther says whether a value that is no plan can be meant as the answer. The
+// empty ones of a plan in another language, as "depends_on: []", cannot.
+func isOther(text string) func(json.RawMessage) bool {
+	another := strings.Contains(text, "depends_on:")
+	return func(v json.RawMessage) bool {
+		if len(v) == len("{}") {
+			return !another
 		}
-		if lower(a[0]) != lower(b[0]) {
-			return false
-		}
-		a, b = a[1:], b[1:]
+		return v[0] == '{'
 	}
-}
-
-// marks join the words of a key.
-const marks = "_- "
-
-func lower(b byte) byte {
-	if b >= 'A' && b <= 'Z' {
-		return b + 'a' - 'A'
-	}
-	return b
-}
-
-// get returns the value of a key, nil when it is not there or null, and the
-// keys that are spellings of it.
-func (o object) get(name string) (value json.RawMessage, spelled []string) {
-	for key := range o {
-		if sameKey(key, name) {
-			spelled = append(spelled, key)
-		}
-	}
-	if len(spelled) == 0 {
-		return nil, nil
-	}
-	slices.Sort(spelled)
-	value, exact := o[name]
-	if !exact {
-		value = o[spelled[0]]
-	}
-	if string(value) == "null" {
-		value = nil
-	}
-	return value, spelled
 }
 
 // holdsPlan says whether an object is the plan itself.
@@ -160,10 +105,27 @@ func wrapped(o object) []string {
 
 // holdsSteps says whether a value is a list with a step in it.
 func holdsSteps(v json.RawMessage) bool {
-	return slices.ContainsFunc(listOf(v), func(e json.RawMessage) bool {
-		o := objectOf(e)
-		return o["id"] != nil || o["instruction"] != nil || o["depends_on"] != nil
-	})
+	return slices.ContainsFunc(listOf(v), func(e json.RawMessage) bool { return isStep(objectOf(e)) })
+}
+
+// isStep says whether an object can be a step.
+func isStep(o object) bool {
+	return o["id"] != nil || o["instruction"] != nil || o["depends_on"] != nil
+}
+
+// opened is an object with the plans and lists of steps that stand in it as
+// texts.
+func opened(o object) object {
+	for key, v := range o {
+		var text string
+		if json.Unmarshal(v, &text) != nil {
+			continue
+		}
+		if inside, err := looseread.Find(text, isPlan); err == nil && strings.IndexByte("[{", strings.TrimSpace(text)[0]) >= 0 {
+			o[key] = inside
+		}
+	}
+	return o
 }
 
 // reader gathers one reading.
@@ -184,9 +146,13 @@ func (r *reader) wrong(steps []string, format string, args ...any) {
 // false when there is none.
 func (r *reader) unwrap(raw json.RawMessage) ([]json.RawMessage, bool) {
 	if raw[0] == '[' {
-		return listOf(raw), true
+		list := listOf(raw)
+		if len(list) != 1 || !holdsPlan(objectOf(list[0])) || isStep(objectOf(list[0])) {
+			return list, true
+		}
+		raw = list[0] // the plan in a list of its own
 	}
-	o := r.flat(objectOf(raw))
+	o := r.flat(opened(objectOf(raw)))
 	others := slices.DeleteFunc(wrapped(o), func(key string) bool { return sameKey(key, "steps") })
 	if len(others) > 0 {
 		r.wrong(nil, `The answer has more than one list of steps (under %s). Write one plan, {"steps": […]}.`, strings.Join(shortened(others), ", "))
@@ -243,6 +209,7 @@ func (r *reader) unwrapPlan(o object) ([]json.RawMessage, bool) {
 	}
 	raw := r.field(o, "steps", nil, "The plan")
 	r.strayEdges(o)
+	r.strayStep(o)
 	list := listOf(raw)
 	switch {
 	case r.finalize && (raw == nil || string(raw) == "[]"):
@@ -262,6 +229,15 @@ func (r *reader) strayEdges(o object) {
 	for _, name := range []string{"edges", "links", "connections", "dependencies", "depends_on"} {
 		if v, spelled := o.get(name); v != nil && string(v) != "[]" && string(v) != "{}" {
 			r.wrong(nil, "The plan has dependencies under %s, beside its steps. Write what a step needs in its own depends_on, and leave %[1]s out.", shortened(spelled)[0])
+		}
+	}
+}
+
+// strayStep refuses a step that stands beside the steps, as the final one may.
+func (r *reader) strayStep(o object) {
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if step := objectOf(o[key]); isStep(step) && !holdsPlan(step) {
+			r.wrong(nil, "The plan has a step under %s, beside its steps. Write it as one of the steps.", shortened([]string{key})[0])
 		}
 	}
 }

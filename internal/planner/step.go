@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"planwave/internal/plan"
@@ -125,7 +127,7 @@ func (f *fields) contract() *plan.Contract {
 
 func (f *fields) dependencies() []string {
 	raw := f.get("depends_on")
-	if raw == nil {
+	if raw == nil || string(raw) == "{}" || string(raw) == `""` {
 		return []string{}
 	}
 	list := []json.RawMessage{raw}
@@ -169,9 +171,18 @@ func idOf(raw json.RawMessage) (string, bool) {
 	}
 	var n json.Number
 	if len(raw) > 0 && raw[0] != '"' && json.Unmarshal(raw, &n) == nil && n != "" {
-		return n.String(), true
+		return integer(n), true
 	}
 	return "", false
+}
+
+// integer is a number as it is written, and 2.0 and 2e0 as 2.
+func integer(n json.Number) string {
+	const most = 1 << 53 // above which floats are no longer exact
+	if f, err := n.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) < most {
+		return strconv.FormatFloat(f+0, 'f', -1, 64)
+	}
+	return n.String()
 }
 
 // idIn reads an id, or an object that names a step by "id" or "step".
