@@ -64,6 +64,9 @@ type Error struct {
 	// Final says that asking again soon does not help, although the kind may
 	// pass: a quota that is used up, a host that does not exist.
 	Final bool
+	// Once says that asking again at once may help, and no more than once: an
+	// answer that came out empty or as a call that nobody can read.
+	Once bool
 	// Unsent says that the request was given up before it went out.
 	Unsent bool
 	// Usage is what the failed call is known to have used.

@@ -86,7 +86,7 @@ func (s Server) FromStatus(status int, header http.Header, detail string, wait t
 	switch {
 	case e.RetryAfter > 0:
 		does += fmt.Sprintf(" It asks to wait %s.", e.RetryAfter.Round(roundedTo(e.RetryAfter)))
-	case e.Kind == RateLimited && mentions(strings.ToLower(detail), "current quota", "insufficient_quota", "insufficient quota", "insufficient balance", "billing details", "credits"):
+	case e.Kind == RateLimited && mentions(strings.ToLower(detail), "current quota", "insufficient_quota", "insufficient quota", "insufficient balance", "billing details", "billing_not_active", "billing_hard_limit_reached", "credits"):
 		e.Final, does = true, "has no quota left for the key| Check the plan and the account behind "+s.KeyVariable+", or use another model."
 	}
 	if strings.Contains(header.Get("Content-Type"), "text/html") {
@@ -129,7 +129,7 @@ func (s Server) meaning(status int, said string) (Kind, string) {
 		return Auth, "cannot be asked, since the proxy wants a log-in| Check HTTP_PROXY and HTTPS_PROXY."
 	case http.StatusRequestEntityTooLarge:
 		return BadResponse, tooLong
-	case http.StatusRequestTimeout, http.StatusTooEarly:
+	case http.StatusRequestTimeout, http.StatusConflict, http.StatusTooEarly, noCapacity, givenUp:
 		return Unavailable, failsItself
 	}
 	switch {
@@ -139,11 +139,19 @@ func (s Server) meaning(status int, said string) (Kind, string) {
 		return BadResponse, "points elsewhere, which is not followed| Check " + s.URLVariable + "."
 	case mentions(said, filterWords()...):
 		return Filtered, "held the request back for its content| Put the question in other words, or use another model."
+	case mentions(said, "incorrect api key", "invalid api key", "invalid_api_key"):
+		return Auth, "refused the key| Check " + s.KeyVariable + "."
 	case mentions(said, "context length", "context window", "maximum context", "context size", "too many tokens", "prompt is too long", "input token count", "context_length"):
 		return BadResponse, tooLong
 	}
 	return BadResponse, "refused the request as wrong| Check the model's name and what it can do."
 }
+
+// Statuses without a name: of Groq, and of nginx and Google.
+const (
+	noCapacity = 498
+	givenUp    = 499
+)
 
 // What servers do in more than one way.
 const (

@@ -82,10 +82,10 @@ func (c RetryConfig) generate(ctx context.Context, next Model, req Request) (Res
 			return resp, err
 		}
 		wait := c.wait(e, try)
-		if try == c.Tries || wait > c.MaxWait-waited || c.tooLate(ctx, wait) {
+		if try == c.tries(e) || wait > c.MaxWait-waited || c.tooLate(ctx, wait) {
 			return Response{}, c.givenUp(e, try, wait > c.MaxWait-waited)
 		}
-		w := Waiting{Kind: e.Kind, Reason: e.Message, Until: c.Clock.Now().Add(wait), Try: try + 1, Of: c.Tries}
+		w := Waiting{Kind: e.Kind, Reason: e.Message, Until: c.Clock.Now().Add(wait), Try: try + 1, Of: c.tries(e)}
 		if err := c.pause(ctx, w); err != nil {
 			return Response{}, err
 		}
@@ -98,9 +98,20 @@ func (e *Error) passes() bool {
 	switch e.Kind {
 	case RateLimited, Unavailable, Unreachable:
 		return !e.Final
-	case Auth, Filtered, Truncated, BadResponse, Cancelled, BeyondDemo:
+	case BadResponse:
+		return e.Once
+	case Auth, Filtered, Truncated, Cancelled, BeyondDemo:
 	}
 	return false
+}
+
+// tries is how often a request that fails in this way is made at most.
+func (c RetryConfig) tries(e *Error) int {
+	const once = 2
+	if e.Once {
+		return min(c.Tries, once)
+	}
+	return c.Tries
 }
 
 // wait is how long to wait after a failed try: as told, else with full jitter.

@@ -21,7 +21,39 @@ func toldWait(h http.Header, detail string) time.Duration {
 	if d := retryAfter(h); d > 0 {
 		return d
 	}
-	return waitInWords(detail)
+	if d := waitInWords(detail); d > 0 {
+		return d
+	}
+	return untilReset(h)
+}
+
+// untilReset is how long what is used up stays so: the requests or the tokens of
+// which none remain, as OpenAI tells ("6m0s"), or a moment, in seconds or
+// milliseconds since 1970 or from now, as others do.
+func untilReset(h http.Header) time.Duration {
+	var longest time.Duration
+	for _, of := range []string{"Requests", "Tokens"} {
+		d, err := time.ParseDuration(strings.TrimSpace(h.Get("X-Ratelimit-Reset-" + of)))
+		if err == nil && d <= longestWait && strings.TrimSpace(h.Get("X-Ratelimit-Remaining-"+of)) == "0" {
+			longest = max(longest, d)
+		}
+	}
+	if longest > 0 {
+		return longest
+	}
+	const aDate, inMillis = 1e9, 1e11 // less is no date of our time, or not in seconds
+	n, err := strconv.ParseFloat(strings.TrimSpace(h.Get("X-Ratelimit-Reset")), 64)
+	if err != nil || n < aDate {
+		return inUnits(n, time.Second)
+	}
+	if n > inMillis {
+		n /= 1000
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		return 0
+	}
+	return inUnits(n-float64(now.Unix()), time.Second)
 }
 
 // retryAfter reads the header of that name: seconds, or a date against the

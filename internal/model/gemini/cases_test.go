@@ -76,7 +76,7 @@ func TestAnswersWithoutWords(t *testing.T) {
 		// vercel/ai#19758
 		"blocked prompt":    {`{"promptFeedback":{"blockReason":"PROHIBITED_CONTENT"},"usageMetadata":{"promptTokenCount":13,"totalTokenCount":13}}`, model.Filtered, "blocked the prompt (PROHIBITED_CONTENT)", 13},
 		"block by number":   {`{"promptFeedback":{"blockReason":4},"candidates":[]}`, model.Filtered, "blocked the prompt (4)", 0},
-		"a reason to come":  {`{"candidates":[{"content":{"parts":[{"text":"half"}]},"finishReason":"BRAND_NEW"}]}`, model.BadResponse, "BRAND_NEW", 0},
+		"a reason to come":  {`{"candidates":[{"content":{"parts":[{"text":"half"}]},"finishReason":"BRAND_NEW"}]}`, model.BadResponse, "BRAND_NEW", 3},
 		"stop without":      {`{"candidates":[{"finishReason":"STOP"}]}`, model.BadResponse, "empty answer", 0},
 		"only thoughts":     {`{"candidates":[{"finishReason":"STOP","content":{"parts":[{"text":"hm","thought":true}]}}]}`, model.BadResponse, "empty answer", 0},
 		"no candidates":     {`{"usageMetadata":{"promptTokenCount":13,"totalTokenCount":13}}`, model.BadResponse, "without any candidates", 13},

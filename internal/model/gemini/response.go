@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"planwave/internal/model"
@@ -44,11 +45,25 @@ type functionCall struct {
 }
 
 type usage struct {
-	Prompt     int `json:"promptTokenCount"`
-	Candidates int `json:"candidatesTokenCount"`
-	Thoughts   int `json:"thoughtsTokenCount"`
-	Cached     int `json:"cachedContentTokenCount"`
-	Total      int `json:"totalTokenCount"`
+	Prompt     count `json:"promptTokenCount"`
+	Candidates count `json:"candidatesTokenCount"`
+	Thoughts   count `json:"thoughtsTokenCount"`
+	Cached     count `json:"cachedContentTokenCount"`
+	Total      count `json:"totalTokenCount"`
+}
+
+// count is a number of tokens.
+type count int
+
+// UnmarshalJSON reads a number, in quotes or not. What cannot be one is none.
+func (n *count) UnmarshalJSON(b []byte) error {
+	const most = 1 << 40
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil || !(f > 0 && f < most) {
+		f = 0
+	}
+	*n = count(f)
+	return nil
 }
 
 // reason is why generation stopped or a prompt was blocked.
@@ -63,17 +78,31 @@ func (r *reason) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// named is a reason to finish as Gemini names it: some servers write it in small
+// letters, or as a number.
+func (r reason) named() reason {
+	numbered := []reason{"", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION"}
+	if n, err := strconv.Atoi(string(r)); err == nil && n >= 0 && n < len(numbered) {
+		return numbered[n]
+	}
+	for _, known := range slices.Concat(numbered[1:], withheld()) {
+		if strings.EqualFold(string(r), string(known)) {
+			return known
+		}
+	}
+	return r
+}
+
 // counted is what a request used. Thinking is charged as output and is not part
 // of the candidates' tokens; the library does not know it, the total does.
 func (u *usage) counted() plan.Usage {
 	if u == nil {
 		return plan.Usage{Requests: 1}
 	}
-	prompt := max(u.Prompt, 0)
-	total := max(u.Total, prompt+max(u.Candidates, 0)+max(u.Thoughts, 0))
+	prompt, total := int(u.Prompt), int(max(u.Total, u.Prompt+u.Candidates+u.Thoughts))
 	out := plan.Usage{Requests: 1, InputTokens: prompt, OutputTokens: total - prompt, TotalTokens: total}
-	out.CachedTokens = min(max(u.Cached, 0), prompt)
-	out.ThinkingTokens = out.OutputTokens - max(u.Candidates, 0)
+	out.CachedTokens = min(int(u.Cached), prompt)
+	out.ThinkingTokens = out.OutputTokens - int(u.Candidates)
 	return out
 }
 
@@ -83,10 +112,11 @@ func (c *Client) read(in answer, req model.Request) (model.Response, error) {
 	failed := func(kind model.Kind, format string, args ...any) (model.Response, error) {
 		e := c.server.Bad(format, args...)
 		e.Kind, e.Usage = kind, u
+		e.Once = kind == model.BadResponse
 		return model.Response{}, e
 	}
 	switch {
-	case in.PromptFeedback.BlockReason != "" && len(in.Candidates) == 0:
+	case in.PromptFeedback.BlockReason != "" && (len(in.Candidates) == 0 || in.Candidates[0].FinishReason == ""):
 		return failed(model.Filtered, "blocked the prompt (%s). Put the question in other words.", in.PromptFeedback.BlockReason)
 	case len(in.Candidates) == 0:
 		return failed(model.BadResponse, "sent an empty answer, without any candidates. Try again or use another model.")
@@ -94,7 +124,11 @@ func (c *Client) read(in answer, req model.Request) (model.Response, error) {
 	first := in.Candidates[0]
 	resp := model.Response{Text: first.text(), Calls: first.calls(), Usage: u, Model: in.ModelVersion}
 	empty := strings.TrimSpace(resp.Text) == "" && len(resp.Calls) == 0
-	switch why := first.FinishReason; {
+	if u.TotalTokens == 0 && !empty { // it does not tell: no request uses nothing
+		u = model.EstimateUsage(req, resp)
+		resp.Usage = u
+	}
+	switch why := first.FinishReason.named(); {
 	case why == "MAX_TOKENS" && empty:
 		return failed(model.Truncated, "used its whole output allowance on thinking (%d tokens) and wrote nothing. Allow more output tokens.", u.ThinkingTokens)
 	case why == "MAX_TOKENS":
@@ -105,9 +139,6 @@ func (c *Client) read(in answer, req model.Request) (model.Response, error) {
 		return failed(model.BadResponse, "gave up the answer (%s). Try again or use another model.", why)
 	case empty:
 		return failed(model.BadResponse, "sent an empty answer. Try again or use another model.")
-	}
-	if in.UsageMetadata == nil {
-		resp.Usage = model.EstimateUsage(req, resp)
 	}
 	return resp, nil
 }

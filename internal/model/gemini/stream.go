@@ -107,7 +107,7 @@ func (u *usage) and(later *usage) *usage {
 		}
 		return u
 	}
-	over := func(n, by int) int {
+	over := func(n, by count) count {
 		if by != 0 {
 			return by
 		}
@@ -128,7 +128,7 @@ func (c *Client) charged(ctx context.Context, err error, req model.Request) erro
 	}
 	e := c.failure(ctx, cut.error)
 	e.Usage = cut.soFar.UsageMetadata.counted()
-	if cut.soFar.UsageMetadata == nil {
+	if e.Usage.TotalTokens == 0 && len(cut.soFar.Candidates) > 0 {
 		first := cut.soFar.Candidates[0]
 		e.Usage = model.EstimateUsage(req, model.Response{Text: first.text(), Calls: first.calls()})
 	}

@@ -103,7 +103,15 @@ func (t *transport) receive(ctx context.Context, resp *http.Response, stop func(
 	if resp.StatusCode >= http.StatusMultipleChoices {
 		return &statusError{status: resp.StatusCode, header: resp.Header, body: body}
 	}
-	if err = json.Unmarshal(body, &in); err != nil {
+	if isStream(body) { // although nobody asked for that
+		m := &merger{server: t.server, tell: model.NewTeller(model.Request{})}
+		if err = m.read(ctx, bytes.NewReader(body), stop); err != nil {
+			return err
+		}
+		ex.answer = &m.answer
+		return nil
+	}
+	if err = json.NewDecoder(bytes.NewReader(body)).Decode(&in); err != nil { // what comes after the answer means nothing
 		return unreadable(t.server, fmt.Errorf("read an answer of %d bytes: %w", len(body), err))
 	}
 	if isThere(in.Error) {
@@ -112,6 +120,16 @@ func (t *transport) receive(ctx context.Context, resp *http.Response, stop func(
 	ex.answer = &in
 	return nil
 }
+
+// isStream says whether a body is that of a stream: a list of answers, or
+// server-sent events.
+func isStream(body []byte) bool {
+	bare := strings.Join(strings.Fields(string(body[:min(len(body), longestStart)])), "")
+	return strings.HasPrefix(bare, "[{") || strings.HasPrefix(bare, "data:")
+}
+
+// longestStart is how much of a body is looked at to tell what it is.
+const longestStart = 64
 
 // unreadable is an answer that is none.
 func unreadable(s model.Server, cause error) *model.Error {
@@ -125,13 +143,38 @@ func isThere(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "
 // reported is an error that came with a status of success.
 func reported(in answer) *statusError {
 	var told struct {
-		Code int `json:"code"`
+		Code   count  `json:"code"`
+		Status string `json:"status"`
 	}
 	status := http.StatusBadRequest
-	if json.Unmarshal(in.Error, &told) == nil && told.Code >= http.StatusBadRequest && told.Code < 600 {
-		status = told.Code
+	if json.Unmarshal(in.Error, &told) == nil {
+		status = statusOf(int(told.Code), told.Status)
 	}
 	return &statusError{status: status, body: fmt.Appendf(nil, `{"error":%s}`, in.Error), usage: in.UsageMetadata.counted()}
+}
+
+// statusOf is the HTTP status of an error that came with one of success.
+func statusOf(code int, name string) int {
+	if code >= http.StatusBadRequest && code < 600 {
+		return code
+	}
+	switch name {
+	case "UNAUTHENTICATED":
+		return http.StatusUnauthorized
+	case "PERMISSION_DENIED":
+		return http.StatusForbidden
+	case "NOT_FOUND":
+		return http.StatusNotFound
+	case "RESOURCE_EXHAUSTED":
+		return http.StatusTooManyRequests
+	case "INTERNAL", "UNKNOWN", "ABORTED", "CANCELLED":
+		return http.StatusInternalServerError
+	case "UNAVAILABLE":
+		return http.StatusServiceUnavailable
+	case "DEADLINE_EXCEEDED":
+		return http.StatusGatewayTimeout
+	}
+	return http.StatusBadRequest
 }
 
 // CloseIdleConnections lets go of connections that nobody uses.

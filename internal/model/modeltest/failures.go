@@ -66,6 +66,12 @@ func waitIsTold(t *testing.T, s Subject) {
 		"negative": {http.Header{"Retry-After": {"-1"}}, 0},
 		"endless":  {http.Header{"Retry-After": {"1e300"}}, 0},
 		"none":     {nil, 0},
+		"of none":  {http.Header{"X-Ratelimit-Reset-Requests": {"1m2s"}, "X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Tokens": {"6m0s"}, "X-Ratelimit-Remaining-Tokens": {"9"}}, 62 * time.Second},
+		"a moment": {http.Header{"X-Ratelimit-Reset": {"1796119238"}, "Date": {date}}, 38 * time.Second},
+		"in ms":    {http.Header{"X-Ratelimit-Reset": {"1796119238000"}, "Date": {date}}, 38 * time.Second},
+		"a while":  {http.Header{"X-Ratelimit-Reset": {"38"}}, 38 * time.Second},
+		"gone":     {http.Header{"X-Ratelimit-Reset": {"1796119199"}, "Date": {date}}, 0},
+		"first":    {http.Header{"X-Ratelimit-Reset": {"38"}, "Retry-After": {"3"}}, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m, _ := s.start(t, InTurn(Reply{Status: http.StatusTooManyRequests, Header: c.header, Body: "{}"}))

@@ -29,9 +29,18 @@ func (c choice) calls() []model.ToolCall {
 			id = fmt.Sprintf("call_%d", n)
 		}
 		taken[id] = true
-		out = append(out, model.ToolCall{ID: id, Name: r.Function.Name, Arguments: argumentsOf(r.Function.Arguments)})
+		r = r.inFunction()
+		out = append(out, model.ToolCall{ID: id, Name: strings.TrimSpace(r.Function.Name), Arguments: argumentsOf(r.Function.Arguments)})
 	}
 	return out
+}
+
+// inFunction is the call with its name and arguments where they belong.
+func (r rawCall) inFunction() rawCall {
+	if r.Function.Name == "" && r.Name != "" {
+		r.Function = rawFunction{Name: r.Name, Arguments: r.Arguments}
+	}
+	return r
 }
 
 // argumentsOf reads the arguments of a call: an object, or a text that holds
@@ -77,24 +86,51 @@ func isThere(raw json.RawMessage) bool {
 	return s != "" && s != "null" && s != `""` && s != "{}" && s != "[]"
 }
 
-// textOf reads content: a text, or a list of parts of which the texts count.
+// contentPart is a part of content.
+type contentPart struct {
+	Type    string `json:"type"`
+	Text    string `json:"text"`
+	Refusal string `json:"refusal"`
+}
+
+// partsOf reads content that is no text: a list of parts, or of texts, or one
+// part alone.
+func partsOf(raw json.RawMessage) []contentPart {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		list = []json.RawMessage{raw}
+	}
+	parts := make([]contentPart, len(list))
+	for i, v := range list {
+		if json.Unmarshal(v, &parts[i]) != nil {
+			parts[i] = contentPart{}
+			_ = json.Unmarshal(v, &parts[i].Text) // what is neither says nothing
+		}
+	}
+	return parts
+}
+
+// textOf reads content: a text, or parts of which the texts count.
 func textOf(raw json.RawMessage) string {
 	var text string
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return ""
-	}
 	var b strings.Builder
-	for _, p := range parts {
-		if p.Type == "text" || p.Type == "output_text" {
+	for _, p := range partsOf(raw) {
+		if p.Type == "" || p.Type == "text" || p.Type == "output_text" {
 			b.WriteString(p.Text)
 		}
 	}
 	return b.String()
+}
+
+// refusalIn is the part of content that is a refusal.
+func refusalIn(raw json.RawMessage) string {
+	for _, p := range partsOf(raw) {
+		if p.Type == "refusal" && p.Refusal != "" {
+			return p.Refusal
+		}
+	}
+	return ""
 }

@@ -14,6 +14,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"planwave/internal/model"
@@ -120,12 +121,21 @@ func (c *Client) ask(ctx context.Context, req model.Request, h habit, tell *mode
 		in, err = c.stream(ctx, answer.Body, stop, req, h, tell)
 	} else if body, err = c.server.ReadAnswer(ctx, answer.Body); err == nil {
 		in, err = c.parse(body)
+		if isStream(body) { // although nobody asked for that
+			in, err = c.stream(ctx, bytes.NewReader(body), stop, req, h, tell)
+		}
 	}
 	if err != nil {
 		return model.Response{}, err
 	}
 	c.habits.keep(req, h)
 	return c.read(in, req, h)
+}
+
+// isStream says whether a body is that of server-sent events.
+func isStream(body []byte) bool {
+	body = bytes.TrimSpace(body)
+	return bytes.HasPrefix(body, []byte("data:")) || bytes.HasPrefix(body, []byte("event:")) || bytes.HasPrefix(body, []byte(":"))
 }
 
 // typed is the failure of a request without an answer.
@@ -156,11 +166,38 @@ func (c *Client) refused(ctx context.Context, answer *http.Response) error {
 	if err != nil {
 		return err //nolint:wrapcheck // it is typed
 	}
-	detail := model.ErrorDetail(body)
+	detail := withCode(model.ErrorDetail(body), body)
 	return &refusal{
 		status: answer.StatusCode, detail: detail + " " + parameters(body),
 		failure: c.server.FromStatus(answer.StatusCode, answer.Header, detail, 0),
 	}
+}
+
+// withCode adds to what a server says the code of it that tells more.
+func withCode(detail string, body []byte) string {
+	var in struct {
+		Error json.RawMessage `json:"error"`
+		named
+	}
+	_ = json.Unmarshal(body, &in) // what cannot be read has no code
+	all := in.named
+	if inside := (named{}); json.Unmarshal(in.Error, &inside) == nil {
+		all = inside
+	}
+	telling := []string{"insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "content_filter", "content_policy_violation", "context_length_exceeded", "invalid_api_key"}
+	for _, raw := range []json.RawMessage{all.Code, all.Type} {
+		code := strings.Trim(string(raw), `"`)
+		if slices.Contains(telling, code) && !strings.Contains(detail, code) {
+			return strings.TrimSpace(strings.TrimRight(detail, ". ") + " (" + code + ")")
+		}
+	}
+	return detail
+}
+
+// named is how an error calls itself.
+type named struct {
+	Code json.RawMessage `json:"code"`
+	Type json.RawMessage `json:"type"`
 }
 
 // parameters are the fields of the request that an error names, in the forms of

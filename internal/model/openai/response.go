@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -41,6 +42,9 @@ type rawCall struct {
 	Index    *int            `json:"index"` // in a piece
 	ID       json.RawMessage `json:"id"`
 	Function rawFunction     `json:"function"`
+	// What belongs into function, of servers that leave that out.
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 type rawFunction struct {
@@ -51,7 +55,8 @@ type rawFunction struct {
 // parse reads an answer with a status of success. An error in it is a refusal.
 func (c *Client) parse(body []byte) (completion, error) {
 	var in completion
-	if err := json.Unmarshal(body, &in); err != nil {
+	body = bytes.TrimPrefix(body, []byte("\ufeff"))
+	if err := json.NewDecoder(bytes.NewReader(body)).Decode(&in); err != nil { // what comes after the answer means nothing
 		return in, c.unreadable(fmt.Errorf("read a chat completion of %d bytes: %w", len(body), err))
 	}
 	if isThere(in.Error) {
@@ -59,6 +64,9 @@ func (c *Client) parse(body []byte) (completion, error) {
 	}
 	if len(in.Choices) > 0 && isThere(in.Choices[0].Error) {
 		return in, c.reported(in.Choices[0].Error, in.Usage)
+	}
+	if len(in.Choices) == 0 && model.ErrorDetail(body) != "" {
+		return in, c.reported(body, in.Usage)
 	}
 	return in, nil
 }
@@ -74,10 +82,13 @@ func (c *Client) unreadable(cause error) error {
 func (c *Client) read(in completion, req model.Request, h habit) (model.Response, error) {
 	usage, told := usageOf(in.Usage)
 	if len(in.Choices) == 0 {
-		return model.Response{}, c.failed(usage, model.BadResponse, "sent an empty answer, without any choices. Try again or use another model.")
+		return model.Response{}, c.empty(usage, "sent an empty answer, without any choices. Try again or use another model.")
 	}
 	first := in.Choices[0]
 	resp := model.Response{Text: textOf(first.Message.Content), Calls: first.calls(), Usage: usage, Model: in.Model}
+	if !told && !isEmpty(resp) {
+		resp.Usage = model.EstimateUsage(req, resp)
+	}
 	if err := c.stopped(first, resp); err != nil {
 		return model.Response{}, err
 	}
@@ -89,10 +100,7 @@ func (c *Client) read(in completion, req model.Request, h habit) (model.Response
 		if isThere(first.Message.ReasoningContent) || isThere(first.Message.Reasoning) {
 			what = "sent an empty answer: the model thought and then wrote nothing. Try again, allow more output tokens, or use another model."
 		}
-		return model.Response{}, c.failed(usage, model.BadResponse, what)
-	}
-	if !told {
-		resp.Usage = model.EstimateUsage(req, resp)
+		return model.Response{}, c.empty(usage, what)
 	}
 	return resp, nil
 }
@@ -118,13 +126,24 @@ func (c *Client) stopped(first choice, resp model.Response) error {
 	case "error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource", "malformed_function_call":
 		return c.failed(resp.Usage, model.Unavailable, "gave up in the middle of its answer ("+reason+"). Try again later, or use another model.")
 	}
-	if r := first.Message.Refusal; r != nil && *r != "" && isEmpty(resp) {
-		return c.failed(resp.Usage, model.Filtered, "refused to answer: "+plan.Short(c.server.Scrub(*r), 300))
+	refused := refusalIn(first.Message.Content)
+	if r := first.Message.Refusal; r != nil && *r != "" {
+		refused = *r
+	}
+	if refused != "" && isEmpty(resp) {
+		return c.failed(resp.Usage, model.Filtered, "refused to answer: "+plan.Short(c.server.Scrub(refused), 300))
 	}
 	return nil
 }
 
-func (c *Client) failed(u plan.Usage, kind model.Kind, what string) error {
+// empty is the failure of an answer that says nothing.
+func (c *Client) empty(u plan.Usage, what string) error {
+	err := c.failed(u, model.BadResponse, what)
+	err.Once = true
+	return err
+}
+
+func (c *Client) failed(u plan.Usage, kind model.Kind, what string) *model.Error {
 	e := c.server.Bad("%s", what)
 	e.Kind, e.Usage = kind, u
 	return e
@@ -145,7 +164,10 @@ func (c *Client) reported(raw, used json.RawMessage) *refusal {
 			}
 		}
 	}
-	detail := model.ErrorDetail(raw)
+	detail := withCode(model.ErrorDetail(raw), raw)
+	if status == http.StatusBadRequest && strings.Contains(detail, "quota") {
+		status = http.StatusTooManyRequests
+	}
 	r := &refusal{status: status, detail: detail, failure: c.server.FromStatus(status, nil, detail, 0)}
 	r.failure.Usage, _ = usageOf(used)
 	return r

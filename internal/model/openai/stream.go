@@ -155,6 +155,7 @@ func (a *assembly) piece(c chunkChoice) error {
 
 // call takes a piece of a call.
 func (a *assembly) call(d rawCall) {
+	d = d.inFunction()
 	c := a.of(d)
 	if c == nil || c.isAnother(d) {
 		c = &callPieces{index: d.Index}

@@ -2,6 +2,8 @@ package openai
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 
 	"planwave/internal/plan"
 )
@@ -9,25 +11,28 @@ import (
 // usageOf reads what an answer used, and says whether the server told.
 func usageOf(raw json.RawMessage) (plan.Usage, bool) {
 	var in struct {
-		Prompt        *float64 `json:"prompt_tokens"`
-		Completion    *float64 `json:"completion_tokens"`
-		Input         *float64 `json:"input_tokens"` // of servers that mix this API with others
-		Output        *float64 `json:"output_tokens"`
-		CacheHit      float64  `json:"prompt_cache_hit_tokens"` // of DeepSeek
-		Cached        float64  `json:"cached_tokens"`           // of Moonshot
-		Reasoning     float64  `json:"reasoning_tokens"`
-		Total         float64  `json:"total_tokens"`
+		Prompt        *tokens `json:"prompt_tokens"`
+		Completion    *tokens `json:"completion_tokens"`
+		Input         *tokens `json:"input_tokens"` // of servers that mix this API with others
+		Output        *tokens `json:"output_tokens"`
+		CacheHit      tokens  `json:"prompt_cache_hit_tokens"` // of DeepSeek
+		Cached        tokens  `json:"cached_tokens"`           // of Moonshot
+		Reasoning     tokens  `json:"reasoning_tokens"`
+		Total         tokens  `json:"total_tokens"`
 		PromptDetails struct {
-			Cached float64 `json:"cached_tokens"`
+			Cached tokens `json:"cached_tokens"`
 		} `json:"prompt_tokens_details"`
 		CompletionDetails struct {
-			Reasoning float64 `json:"reasoning_tokens"`
+			Reasoning tokens `json:"reasoning_tokens"`
 		} `json:"completion_tokens_details"`
 	}
 	none := plan.Usage{Requests: 1}
 	unread := json.Unmarshal(raw, &in) != nil
 	if in.Prompt == nil && in.Completion == nil {
 		in.Prompt, in.Completion = in.Input, in.Output
+	}
+	if in.Prompt == nil && in.Completion == nil && in.Total > 0 {
+		in.Prompt = &in.Total // all that is told
 	}
 	if unread || in.Prompt == nil && in.Completion == nil {
 		return none, false
@@ -45,13 +50,29 @@ func usageOf(raw json.RawMessage) (plan.Usage, bool) {
 		u.OutputTokens += total - u.TotalTokens
 		u.TotalTokens = total
 	}
+	if u.TotalTokens == 0 {
+		return none, false // no request uses nothing
+	}
 	u.CachedTokens = min(count(max(in.PromptDetails.Cached, in.CacheHit, in.Cached)), u.InputTokens)
 	u.ThinkingTokens = min(count(max(in.CompletionDetails.Reasoning, in.Reasoning)), u.OutputTokens)
 	return u, true
 }
 
+// tokens is a number of them, in quotes or not.
+type tokens float64
+
+// UnmarshalJSON reads a number. Anything else is none.
+func (n *tokens) UnmarshalJSON(b []byte) error {
+	f, err := strconv.ParseFloat(strings.Trim(string(b), `"`), 64)
+	if err != nil {
+		f = 0
+	}
+	*n = tokens(f)
+	return nil
+}
+
 // count is a number of tokens. What cannot be one is none.
-func count(n float64) int {
+func count(n tokens) int {
 	const most = 1 << 40
 	if !(n > 0 && n < most) {
 		return 0
