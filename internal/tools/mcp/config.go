@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Config says which servers there are.
@@ -31,6 +32,9 @@ type ServerConfig struct {
 	Dir     string
 	URL     string
 	Headers map[string]string
+	// StartTimeout is how long the server has until it answers; 0 is that of
+	// the options.
+	StartTimeout time.Duration
 
 	// secrets are texts that are kept out of everything that is told or kept.
 	secrets []string
@@ -41,12 +45,13 @@ func (c ServerConfig) remote() bool { return c.URL != "" }
 
 // ReadConfig reads the customary file of MCP servers:
 //
-//	{"mcpServers": {"files": {"command": "npx", "args": ["…"], "env": {"TOKEN": "${TOKEN}"}},
+//	{"mcpServers": {"files": {"command": "npx", "args": ["…"], "env": {"TOKEN": "${TOKEN}"}, "startTimeout": "90s"},
 //	                "search": {"url": "https://…/mcp", "headers": {"Authorization": "Bearer ${KEY}"}}}}
 //
 // Keys of other programs are passed over, and so is a server that is
 // "disabled". ${VAR}, ${env:VAR} and ${VAR:-default} in env and headers are
-// filled in from the environment. The error names everything that is wrong, and
+// filled in from the environment. A server has 30 s until it answers, or its
+// "startTimeout" (at most 10 min). The error names everything that is wrong, and
 // what to do about it.
 func ReadConfig(path string) (Config, error) {
 	raw, err := os.ReadFile(path) //nolint:gosec // the path is what the person who starts the program wrote
@@ -106,6 +111,7 @@ type file struct {
 	Headers  map[string]string `json:"headers"`
 	Type     string            `json:"type"`
 	Disabled bool              `json:"disabled"`
+	Start    string            `json:"startTimeout"`
 }
 
 // entry is a server as it is written.
@@ -172,12 +178,29 @@ func (e entry) read(env lookup) (server ServerConfig, off bool, err error) {
 		return server, true, nil
 	}
 	server = ServerConfig{Name: e.name, Command: f.Command, Args: f.Args, Dir: f.Dir, URL: f.URL}
-	problems := []error{f.check()}
+	start, err := f.start()
+	server.StartTimeout = start
+	problems := []error{f.check(), err}
 	fill := filler{env: env}
 	server.Env = fill.all("env", f.Env)
 	server.Headers = fill.all("headers", f.Headers)
 	server.secrets = secretsOf(f, server)
 	return server, false, errors.Join(append(problems, fill.problems...)...)
+}
+
+// mostStart is the longest time to start in.
+const mostStart = 10 * time.Minute
+
+// start reads how long a server has until it answers, 0 where nothing is said.
+func (f file) start() (time.Duration, error) {
+	if f.Start == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(f.Start)
+	if err != nil || d <= 0 || d > mostStart {
+		return 0, fmt.Errorf(`its "startTimeout" is %q; write a time up to %v, as "90s"`, f.Start, mostStart)
+	}
+	return d, nil
 }
 
 // check says whether a server is reached in one of the two ways.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func env(vars map[string]string) lookup {
@@ -18,7 +19,7 @@ func TestReadConfigReadsWhatOtherProgramsWrite(t *testing.T) {
 	t.Setenv("TEST_KEY", "k-123456")
 	path := filepath.Join(t.TempDir(), "mcp.json")
 	text := `{"globalShortcut": "", "mcpServers": {
-		"zeta": {"type": "stdio", "command": "npx", "args": ["-y", "x"], "cwd": "/srv", "autoApprove": ["a"], "timeout": 60,
+		"zeta": {"type": "stdio", "command": "npx", "args": ["-y", "x"], "cwd": "/srv", "startTimeout": "1m30s", "autoApprove": ["a"], "timeout": 60,
 			"env": {"TOKEN": "${TEST_KEY}", "MODE": "${TEST_MODE:-fast}", "PRICE": "$5 {x} ${", "OTHER": "${env:TEST_KEY}!"}},
 		"alpha": {"type": "streamableHttp", "url": "https://example.com/mcp", "headers": {"Authorization": "Bearer ${TEST_KEY}"}},
 		"off": {"command": "x", "disabled": true, "env": {"A": "${NOT_SET}"}}}}`
@@ -36,7 +37,7 @@ func TestReadConfigReadsWhatOtherProgramsWrite(t *testing.T) {
 	if want := map[string]string{"TOKEN": "k-123456", "MODE": "fast", "PRICE": "$5 {x} ${", "OTHER": "k-123456!"}; !maps.Equal(zeta.Env, want) {
 		t.Errorf("env is %v, not %v", zeta.Env, want)
 	}
-	if zeta.Command != "npx" || !slices.Equal(zeta.Args, []string{"-y", "x"}) || zeta.Dir != "/srv" || zeta.remote() {
+	if zeta.Command != "npx" || !slices.Equal(zeta.Args, []string{"-y", "x"}) || zeta.Dir != "/srv" || zeta.remote() || zeta.StartTimeout != 90*time.Second || alpha.StartTimeout != 0 {
 		t.Errorf("zeta is %+v", zeta)
 	}
 	if alpha.URL != "https://example.com/mcp" || alpha.Headers["Authorization"] != "Bearer k-123456" || !alpha.remote() {
@@ -54,6 +55,10 @@ func TestReadConfigNamesEverythingThatIsWrong(t *testing.T) {
 		"nothing":           {`{}`, []string{`"mcpServers"`, "write"}},
 		"no object":         {`{"mcpServers": []}`, []string{`"mcpServers" is not an object`}},
 		"twice":             {`{"mcpServers": {"a": {"command": "x"}, "a": {"command": "y"}}}`, []string{`"a"`, "twice", "rename"}},
+		"a start of hours":  {`{"mcpServers": {"a": {"command": "x", "startTimeout": "3h"}}}`, []string{`"a"`, `"startTimeout" is "3h"`, `as "90s"`}},
+		"a start of words":  {`{"mcpServers": {"a": {"command": "x", "startTimeout": "soon"}}}`, []string{`"soon"`, "10m0s"}},
+		"a start below 0":   {`{"mcpServers": {"a": {"command": "x", "startTimeout": "-1s"}}}`, []string{`"-1s"`}},
+		"a start of number": {`{"mcpServers": {"a": {"command": "x", "startTimeout": 90}}}`, []string{`"startTimeout"`, "string"}},
 		"neither":           {`{"mcpServers": {"a": {}}}`, []string{`"a"`, "neither", `"command"`, `"url"`}},
 		"both":              {`{"mcpServers": {"a": {"command": "x", "url": "http://h/"}}}`, []string{`"a"`, "both", "keep one"}},
 		"sse":               {`{"mcpServers": {"a": {"type": "sse", "url": "http://h/"}}}`, []string{`"a"`, `"sse"`, "streamable HTTP"}},

@@ -117,7 +117,7 @@ func TestServersThatCannotBeStartedSayWhy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := quick()
 			if name == "it says nothing" {
-				o.StartTimeout = 700 * time.Millisecond
+				test.config.StartTimeout = 700 * time.Millisecond // its own, not that of all
 			}
 			s := start(t, o, test.config, itself(t, "other", "plain"))
 			state := until(t, s, 0, func(state State) bool { return state.Phase == Failed })

@@ -61,6 +61,9 @@ type server struct {
 }
 
 func newServer(c ServerConfig, o Options, tell func()) *server {
+	if c.StartTimeout > 0 {
+		o.StartTimeout = c.StartTimeout
+	}
 	return &server{
 		config: c, options: o, tell: tell, hide: c.hider().Replace,
 		log:     o.Logger.With("mcp_server", c.Name),
