@@ -192,26 +192,3 @@ func (r *Registry) Arguments(name string, input json.RawMessage) (json.RawMessag
 	}
 	return json.Marshal(args)
 }
-
-// arguments reads an input as an object.
-func (e entry) arguments(input json.RawMessage) (map[string]any, error) {
-	if len(input) == 0 {
-		return map[string]any{}, nil
-	}
-	v, err := decode(input)
-	if err != nil {
-		return nil, fmt.Errorf("it is not JSON: %w", err)
-	}
-	switch v := v.(type) {
-	case nil:
-		return map[string]any{}, nil
-	case map[string]any:
-		return v, nil
-	case string:
-		if e.schema.text == "" {
-			return nil, fmt.Errorf("it is a text, and %s has no one argument that takes a text; write an object", e.info.Name)
-		}
-		return map[string]any{e.schema.text: v}, nil
-	}
-	return nil, fmt.Errorf("it is neither an object nor a text")
-}

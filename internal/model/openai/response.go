@@ -123,8 +123,10 @@ func (c *Client) stopped(first choice, resp model.Response) error {
 		return c.failed(resp.Usage, model.Truncated, "was cut off at its output token limit, so the answer is not whole. Allow more output tokens, or ask for less at once.")
 	case "content_filter", "safety", "recitation", "blocklist", "prohibited_content", "spii", "sensitive":
 		return c.failed(resp.Usage, model.Filtered, "held the answer back for its content ("+reason+"). Put the question in other words.")
-	case "error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource", "malformed_function_call":
+	case "error", "abort", "aborted", "cancelled", "network_error", "insufficient_system_resource":
 		return c.failed(resp.Usage, model.Unavailable, "gave up in the middle of its answer ("+reason+"). Try again later, or use another model.")
+	case "malformed_function_call", "malformed_response", "unexpected_tool_call":
+		return c.empty(resp.Usage, "gave up the answer ("+reason+"). Try again or use another model.")
 	}
 	refused := refusalIn(first.Message.Content)
 	if r := first.Message.Refusal; r != nil && *r != "" {
@@ -136,7 +138,8 @@ func (c *Client) stopped(first choice, resp model.Response) error {
 	return nil
 }
 
-// empty is the failure of an answer that says nothing.
+// empty is the failure of an answer that says nothing, or nothing that can be
+// read.
 func (c *Client) empty(u plan.Usage, what string) error {
 	err := c.failed(u, model.BadResponse, what)
 	err.Once = true

@@ -82,6 +82,7 @@ func TestFailuresInOtherForms(t *testing.T) { // BEHAVIOUR 11
 		wrapped(`{"content":[{"type":"refusal","refusal":"I will not."}]}`, `"stop"`, used):           {Kind: model.Filtered, Message: "I will not."},
 		wrapped(`{"content":""}`, `"tool_calls"`, used):                                               {Kind: model.BadResponse, Message: "empty answer", Once: true},
 		wrapped(`{"content":null,"reasoning":"hm"}`, `"stop"`, used):                                  {Kind: model.BadResponse, Message: "thought and then wrote nothing", Once: true},
+		wrapped(`{"content":""}`, `"MALFORMED_FUNCTION_CALL"`, used):                                  {Kind: model.BadResponse, Message: "malformed_function_call", Once: true},
 		`{"choices":[]}`: {Kind: model.BadResponse, Message: "without any choices", Once: true},
 		`{"model":"m","message":{"role":"assistant","content":"hi"},"done":true}`: {Kind: model.BadResponse, Message: "without any choices", Once: true},
 	} {
