@@ -23,6 +23,7 @@ func hostile() []string {
 	return []string{
 		`<script>alert(1)</script>`, `</svg><script>alert(1)</script>`, `"]; click A href "javascript:alert(1)"; B["`, `]]>`, "`${x}` ``` ````\n# head\n- item",
 		`| a | b |`, `end`, `subgraph x`, `\"`, `\`, "a\x00b\x1bc\uFFFE", `&lt;b&gt;`, `%%{init: {"securityLevel":"loose"}}%%`, `[x](javascript:alert(1)) ![p](https://x/p.png)`,
+		`[x](javascript\:alert(1)) and [y]: data\:text/html,x [z](//host/x)`, "```\nnever ended", "~~~ js\nnever ended",
 		"מימין לשמאל \u202e and 🎉 e\u0301", strings.Repeat("long", 200), ``,
 	}
 }
@@ -164,7 +165,8 @@ func TestMarkdown(t *testing.T) { // BEHAVIOUR 12.5
 			continue
 		}
 		got := export.Markdown(run(t, text), []plan.Call{{Agent: plan.RoleExecutor, Step: "s1", Model: text, Error: &plan.Fault{Message: text}}})
-		if regexp.MustCompile(`(?m)^[^\x60]*<`).MatchString(beforeFences(got)) || strings.Contains(beforeFences(got), "](javascript:") || strings.Contains(beforeFences(got), "![p]") {
+		if regexp.MustCompile(`(?m)^[^\x60]*<`).MatchString(beforeFences(got)) || strings.Contains(beforeFences(got), "](javascript:") || strings.Contains(beforeFences(got), "![p]") ||
+			strings.Contains(beforeFences(got), `](javascript\:`) || strings.Contains(beforeFences(got), "](//host") || !strings.Contains(beforeFences(got), "## Plan") {
 			t.Errorf("%q becomes\n%s", text, got)
 		}
 		rows := regexp.MustCompile(`(?m)^\| executor .*$`).FindAllString(got, -1)

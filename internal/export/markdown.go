@@ -109,24 +109,57 @@ func mdText(text string) string {
 	return b.String()
 }
 
-// elsewhere finds the pictures and the links to anything but the web that an
-// answer must not have.
-var elsewhere = regexp.MustCompile(`(?i)(!\[)|(\]\s*[(:<]\s*<?\s*)([a-z][a-z0-9+.\-]*:)`)
+// address finds where a link, a picture or a definition of one names an address.
+var address = regexp.MustCompile(`(!?\[)|(\]\s*[(:]\s*)([^\s)]*)`)
 
-// mdForeign is Markdown that a model wrote, without HTML, without pictures, and
-// without links but to http, https and mailto.
+// mdForeign is Markdown that a model wrote, without HTML, without pictures, with
+// links to http, https and mailto only, and with every block of code ended.
 func mdForeign(text string) string {
 	text = strings.NewReplacer("<", "&lt;", "&", "&amp;").Replace(printable(text))
-	return elsewhere.ReplaceAllStringFunc(text, func(found string) string {
-		m := elsewhere.FindStringSubmatch(found)
-		switch scheme := strings.ToLower(m[3]); {
-		case m[1] != "":
+	text = address.ReplaceAllStringFunc(text, func(found string) string {
+		m := address.FindStringSubmatch(found)
+		switch {
+		case m[1] == "![":
 			return `!\[`
-		case scheme == "http:" || scheme == "https:" || scheme == "mailto:":
+		case m[1] != "" || m[3] == "" || toTheWeb(m[3]):
 			return found
 		}
 		return m[2] + "about:blank#"
 	})
+	return closed(text)
+}
+
+// toTheWeb says whether an address, in which Markdown takes out backslashes, is
+// one that may be followed.
+func toTheWeb(address string) bool {
+	address = strings.ToLower(strings.ReplaceAll(address, `\`, ""))
+	for _, scheme := range []string{"http://", "https://", "mailto:"} {
+		if strings.HasPrefix(address, scheme) {
+			return true
+		}
+	}
+	return false
+}
+
+var fence = regexp.MustCompile("^ {0,3}(`{3,}|~{3,})(.*)$")
+
+// closed ends a block of code that the text leaves open.
+func closed(text string) string {
+	open := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		m := fence.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+		case open == "":
+			open = m[1]
+		case strings.HasPrefix(m[1], open) && strings.TrimSpace(m[2]) == "":
+			open = ""
+		}
+	}
+	if open != "" {
+		text += "\n" + open
+	}
+	return text
 }
 
 // fenced writes a text as a block that it cannot end.

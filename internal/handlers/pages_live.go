@@ -82,10 +82,10 @@ func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string
 	}
 	parts = append(parts, templates.Answer(s.answerOf(v)), templates.Rejections(v.rejections()), templates.Waves(v.waves()),
 		templates.Trace(v.trace(calls)), templates.Announce(templates.AnnounceProps{Text: v.announce(events), OOB: true}))
-	// The stream goes with the patch of the last event, never before it; one that
-	// goes on after its end has a stream anew.
+	// The stream goes with the patch of the last event, never before it, and so does
+	// what was being written; one that goes on after its end has a stream anew.
 	if last := events[len(events)-1]; v.run.Status.Ended() && last.Seq == v.run.Seq || ends(last.Type()) {
-		parts = append(parts, templates.Stream(v.stream()))
+		parts = append(parts, templates.Now(templates.NowProps{OOB: true}), templates.Stream(v.stream()))
 	}
 	return rendered(ctx, parts)
 }

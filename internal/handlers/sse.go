@@ -25,7 +25,8 @@ const (
 	frameDeadline = 30 * time.Second
 	// retryMillis is how long a browser waits before it reconnects.
 	retryMillis = 2_000
-	// nowEvery is how often, at most, a viewer is told what is being written.
+	// nowEvery is how often, at most, a viewer is told what is being written while
+	// nothing else happens.
 	nowEvery = 200 * time.Millisecond
 	// eventPage is how many events are read from the log at once.
 	eventPage = 200
