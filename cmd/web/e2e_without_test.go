@@ -22,23 +22,30 @@ func TestTheMainJobWithoutScripts(t *testing.T) { // UX: "without JavaScript"
 		return err
 	}))
 	click := func(selector string) { do(t, ctx, chromedp.Click(chromedp.CSS(selector))) }
+	// load clicks what leads to another page, and waits for that.
+	load := func(selector string) {
+		do(t, ctx, chromedp.Query(chromedp.CSS(selector)))
+		eval[bool](t, ctx, `(document.documentElement.setAttribute("data-old", ""), true)`)
+		click(selector)
+		do(t, ctx, chromedp.Query(chromedp.CSS("html:not([data-old]) .foot")))
+	}
 	do(t, ctx, chromedp.Navigate(app.URL()), chromedp.SendKeys(chromedp.CSS("#question"), sampleQuestion))
-	click("#ask button.primary")
+	load("#ask button.primary")
 	do(t, ctx, chromedp.Query(chromedp.CSS("#run")))
 	app.reload(t, ctx, `a[href$="?edit=1"]`)
-	click(`a[href$="?edit=1"]`)
+	load(`a[href$="?edit=1"]`)
 
 	// The form breaks a rule: it says so, and its mend puts it right.
 	click("label:has(> #dep-3-0)")
-	click("#editor-actions button[value=save]")
-	click(`#violations-3 button[value^="mend:"]`)
+	load("#editor-actions button[value=save]")
+	load(`#violations-3 button[value^="mend:"]`)
 	do(t, ctx, chromedp.SendKeys(chromedp.CSS("#instruction-0"), "By hand. "))
-	click("#op-add")
-	click("#op-trash-4")
-	click("#editor-actions button[value=approve]")
+	load("#op-add")
+	load("#op-trash-4")
+	load("#editor-actions button[value=approve]")
 	do(t, ctx, chromedp.Query(chromedp.CSS("#run:not(:has(#editor))")))
 	app.reload(t, ctx, "#answer .figure-value")
-	click("#node-s1")
+	load("#node-s1")
 	do(t, ctx, chromedp.Query(chromedp.CSS("#panel[data-step=s1]")))
 	all, err := app.store.List(t.Context(), db.Filter{})
 	if err != nil || len(all.Runs) != 1 {

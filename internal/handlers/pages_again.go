@@ -3,6 +3,7 @@ package handlers
 import (
 	"context"
 	"net/http"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -65,10 +66,11 @@ func (s *server) goOn(c echo.Context) error {
 		case plan.CodeInvalid:
 			form.problems = fieldProblems(plan.AsError(err))
 		case plan.CodeUnexpected:
-			if now, getErr := s.Runs.Get(c.Request().Context(), v.run.ID); getErr != nil || now.Status.Ended() {
+			now, getErr := s.Runs.Get(c.Request().Context(), v.run.ID)
+			if getErr != nil || now.Status.Ended() && !reflect.DeepEqual(now.Options.Budget.Requests, budget.Requests) {
 				return err
 			}
-			return toRun(c, v.run.ID, "") // it goes on already
+			return toRun(c, v.run.ID, "") // it goes on already, or went on and has ended
 		default:
 			if err != nil {
 				return err
