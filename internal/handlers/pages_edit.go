@@ -46,9 +46,12 @@ func (s *server) savePlan(c echo.Context) error {
 		return err
 	}
 	op := c.FormValue("op")
-	switch op {
-	case "save", "approve", "":
+	newest, _ := v.run.Version()
+	switch {
+	case op == "save" || op == "approve" || op == "":
 		return s.saveDraft(c, v, d, op == "approve")
+	case op == "show" && d.Base != newest.Number && v.run.Editable():
+		return s.showMerged(c, d)
 	}
 	before := len(d.Plan.Steps)
 	if err := d.edit(op, s.Runs.CheckPlan(v.run, d.Plan)); err != nil {

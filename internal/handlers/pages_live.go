@@ -17,8 +17,8 @@ import (
 
 // live streams what changes on a run's page after an event: fragments that
 // replace elements by their ids, rendered from the state as it is when they
-// are sent. They may come twice without harm. With ?poll=1 it ends with what is
-// there, and the page asks again: browsers open few connections to a host.
+// are sent. They may come twice without harm. For a browser that holds as many
+// streams as it may it ends with what is there, and the browser comes again.
 func (s *server) live(c echo.Context) error {
 	after, err := readAfter(c.Request())
 	if err != nil {
@@ -28,6 +28,8 @@ func (s *server) live(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	free, may := s.slots.take(c.Request())
+	defer free()
 	st, err := s.openStream(c)
 	if err != nil {
 		return err
@@ -35,7 +37,7 @@ func (s *server) live(c echo.Context) error {
 	ctx := c.Request().Context()
 	w := writer{server: s, st: st, id: v.run.ID}
 	s.follow(ctx, v.run, after, follower{
-		st: st, once: c.QueryParam("poll") != "",
+		st: st, once: !may,
 		tell:    func(calls []runs.Now) error { return w.tell(ctx, calls) },
 		deliver: func(events []plan.Event) error { return s.sendPatch(ctx, st, v, events) },
 	})

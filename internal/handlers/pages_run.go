@@ -30,6 +30,7 @@ func (s *server) run(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	s.knowBrowser(c)
 	return show(c, http.StatusOK, templates.Run(p))
 }
 

@@ -41,11 +41,12 @@ type Config struct {
 }
 
 // server holds the handlers' dependencies. It keeps no state of its own but
-// caches.
+// caches, and the count of open streams.
 type server struct {
 	Config
 	markdown *markdown.Renderer
 	pictures pictures
+	slots    slots
 }
 
 // bodyLimit is the largest request body. A plan of 2,000 long steps fits.

@@ -1,11 +1,8 @@
 package static
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -70,31 +67,22 @@ func TestVendoredFilesAreWhatTheirReadmeSays(t *testing.T) {
 	}
 }
 
-// The pages' own scripts stay small enough to need no build step: what every
-// page loads as it is, and with what the editor loads besides, compressed.
+// The pages' own scripts stay small enough to need no build step.
 func TestOwnScriptsAreSmall(t *testing.T) {
-	const most, editor = 20_000, "js/editor.js"
-	all, everywhere := &bytes.Buffer{}, 0
-	packed := gzip.NewWriter(all)
+	total := 0
 	err := fs.WalkDir(files, "js", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if err == nil && !d.IsDir() {
+			b, err := fs.ReadFile(files, name)
+			total += len(b)
 			return err
 		}
-		b, err := fs.ReadFile(files, name)
-		if name != editor {
-			everywhere += len(b)
-		}
-		_, writeErr := packed.Write(b)
-		return errors.Join(err, writeErr)
+		return err
 	})
-	if err := errors.Join(err, packed.Close()); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	if everywhere == 0 || everywhere > most || all.Len() > most {
-		t.Errorf("every page loads scripts of %d bytes; with the editor's they are %d compressed", everywhere, all.Len())
-	}
-	if app, err := fs.ReadFile(files, "js/app.js"); err != nil || !bytes.Contains(app, []byte("if (document.getElementById('editor')) (await import('./editor.js'))")) {
-		t.Errorf("the editor's script is loaded by pages without an editor: %s, %v", app, err)
+	if total == 0 || total > 20_000 {
+		t.Errorf("the scripts are %d bytes", total)
 	}
 }
 

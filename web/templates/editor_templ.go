@@ -92,7 +92,7 @@ func Editor(e EditorProps) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"small muted\" data-hint hidden>Drag from the dot below a step to the step that is to need it; a click on an edge takes it off. Keys on a step: <kbd>D</kbd> joins, <kbd>A</kbd> adds one after it, <kbd>Del</kbd> removes it.</p><p id=\"editor-say\" class=\"small\" role=\"status\"></p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 6, "<p class=\"small muted scripted\">Drag from the dot below a step to the step that is to need it; a click on an edge takes it off. Keys on a step: <kbd>D</kbd> joins, <kbd>A</kbd> adds one after it, <kbd>Del</kbd> removes it.</p><p id=\"editor-say\" class=\"small\" role=\"status\"></p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -320,7 +320,7 @@ func graphTools() templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"graph-tools\" role=\"toolbar\" aria-label=\"The graph's size\" data-graph-tools><button type=\"button\" data-zoom=\"out\" title=\"Smaller\" aria-label=\"Smaller\">")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<div class=\"graph-tools\" role=\"toolbar\" aria-label=\"The graph's size\"><button type=\"button\" data-zoom=\"out\" title=\"Smaller\" aria-label=\"Smaller\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

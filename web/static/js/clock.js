@@ -1,11 +1,12 @@
 // Times: clocks that tick, ages, and points in time in the viewer's zone.
+import { $, $$, on } from './dom.js'
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
-// The server's clock less the viewer's. What arrives late makes it too small, so the largest of what was seen is the best.
+// The server's clock less the viewer's: the largest seen, since what arrives late makes it too small.
 let skew = -Infinity
-const learn = (el, late = 0) => { skew = Math.max(skew, Number(el.dataset.now) - Date.now() + late) }
-const now = () => Date.now() + (Number.isFinite(skew) ? skew : 0)
+const learn = (el, late = 0) => { skew = Math.max(skew, el.dataset.now - Date.now() + late) }
+const now = () => Date.now() + skew
 
 export function duration(ms) {
   const exact = Math.max(0, ms) / 1000
@@ -18,24 +19,24 @@ export function duration(ms) {
 
 export function age(ms) {
   const s = Math.max(0, ms) / 1000
+  const ago = (by, unit) => `${Math.floor(s / by)} ${unit} ago`
   if (s < 10) return 'just now'
-  if (s < 60) return `${Math.floor(s)} s ago`
-  if (s < 3600) return `${Math.floor(s / 60)} min ago`
-  if (s < 86400) return `${Math.floor(s / 3600)} h ago`
-  const days = Math.floor(s / 86400)
-  return days === 1 ? '1 day ago' : `${days} days ago`
+  if (s < 60) return ago(1, 's')
+  if (s < 3600) return ago(60, 'min')
+  if (s < 86400) return ago(3600, 'h')
+  return ago(86400, s < 172800 ? 'day' : 'days')
 }
 
 function write(el, text) { if (el.textContent !== text) el.textContent = text }
 
 function tick() {
   if (document.hidden) return
-  for (const el of document.querySelectorAll('[data-since]')) write(el, duration(now() - Number(el.dataset.since)))
-  for (const el of document.querySelectorAll('[data-until]')) write(el, duration(Number(el.dataset.until) - now()))
+  for (const el of $$('[data-since]')) write(el, duration(now() - el.dataset.since))
+  for (const el of $$('[data-until]')) write(el, duration(el.dataset.until - now()))
 }
 
 function ages() {
-  for (const el of document.querySelectorAll('time[data-time="age"]')) write(el, age(now() - Date.parse(el.dateTime)))
+  for (const el of $$('time[data-time="age"]')) write(el, age(now() - Date.parse(el.dateTime)))
 }
 
 function localize(root) {
@@ -44,15 +45,13 @@ function localize(root) {
 }
 
 export function start() {
-  const page = performance.getEntriesByType('navigation')[0]
-  learn(document.documentElement, page ? performance.now() - page.responseStart : 0) // the page came so long ago
-  const name = document.getElementById('zone')
-  if (name) name.textContent = zone
+  learn(document.documentElement, performance.now() - performance.getEntriesByType('navigation')[0].responseStart) // the page came so long ago
+  $('#zone').textContent = zone
   const all = () => { localize(document); tick(); ages() }
   all()
-  document.addEventListener('htmx:afterSettle', all)
-  document.addEventListener('htmx:oobAfterSwap', (e) => localize(e.detail.target.parentNode || document))
-  document.addEventListener('visibilitychange', tick)
+  on('htmx:afterSettle', all)
+  on('htmx:oobAfterSwap', (e) => localize(e.detail.target.parentNode || document))
+  on('visibilitychange', tick)
   setInterval(tick, 100)
   setInterval(ages, 10000)
 }

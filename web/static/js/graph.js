@@ -1,4 +1,6 @@
 // The graph: zoom, drag, fit, arrow keys along the edges, and the places of nodes that arrive without a stylesheet.
+import { $, $$, on, click, control } from './dom.js'
+
 const least = 0.2
 const most = 2
 const readable = 0.65 // the smallest size a graph is shown at when the page opens
@@ -7,74 +9,56 @@ let zoom = 0 // 0: not chosen yet
 let key = null
 let before = new Map() // places of nodes before the plan changed
 
-const view = () => document.querySelector('#graph [data-view]')
-const sheet = () => document.querySelector('#graph .sheet')
+const view = () => $('#graph [data-view]')
+const sheet = () => $('#graph .sheet')
 
-function place() {
-  const s = sheet()
-  if (!s) return
-  s.style.width = s.dataset.w + 'px'
-  s.style.height = s.dataset.h + 'px'
-  for (const b of s.querySelectorAll('.band')) Object.assign(b.style, { top: b.dataset.y + 'px', height: b.dataset.h + 'px' })
-  for (const n of s.querySelectorAll('.node')) placeNode(n)
-}
-
-function placeNode(n) {
-  const d = n.dataset
-  Object.assign(n.style, { left: d.x + 'px', top: d.y + 'px', width: d.w + 'px', height: d.h + 'px' })
+// put places an element where the server says; what is not said stays.
+function put({ style, dataset: { x, y, w, h } }) {
+  Object.assign(style, { left: x + 'px', top: y + 'px', width: w + 'px', height: h + 'px' })
 }
 
 // move lets the nodes that stay glide from where they were to where they are.
 function move() {
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
-  for (const n of document.querySelectorAll('#graph .node')) {
+  for (const n of $$('#graph .node')) {
     const old = before.get(n.id)
-    const dx = old && old.x - n.dataset.x
-    const dy = old && old.y - n.dataset.y
-    if (old && (dx || dy)) n.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: 'none' }], { duration: 240, easing: 'ease-out' })
+    const dx = old?.x - n.dataset.x
+    const dy = old?.y - n.dataset.y
+    if (dx || dy) n.animate([{ transform: `translate(${dx}px, ${dy}px)` }, { transform: 'none' }], { duration: 240, easing: 'ease-out' })
   }
 }
 
 function remember() {
-  before = new Map([...document.querySelectorAll('#graph .node')].map((n) => [n.id, { x: n.dataset.x, y: n.dataset.y }]))
+  before = new Map([...$$('#graph .node')].map((n) => [n.id, { ...n.dataset }]))
 }
 
-function whole(v, s) {
-  const pad = 18
-  const foot = 44 // the room below the sheet that the buttons take
-  return Math.min((v.clientWidth - pad) / s.dataset.w, (v.clientHeight - pad - foot) / s.dataset.h)
-}
-
-function setZoom(to, x, y) {
+function setZoom(to, x = view().clientWidth / 2, y = view().clientHeight / 2) {
   const v = view()
   const s = sheet()
-  if (!v || !s) return
   const from = zoom || 1
   zoom = Math.min(most, Math.max(least, to))
-  const cx = x ?? v.clientWidth / 2
-  const cy = y ?? v.clientHeight / 2
-  const left = (v.scrollLeft + cx) * zoom / from - cx
-  const top = (v.scrollTop + cy) * zoom / from - cy
+  const left = (v.scrollLeft + x) * zoom / from - x
+  const top = (v.scrollTop + y) * zoom / from - y
   s.style.zoom = zoom
   v.scrollTo(left, top)
 }
 
 function fit(smallest) {
+  const pad = 18
+  const foot = 44 // the room below the sheet that the buttons take
   const v = view()
   const s = sheet()
-  if (!v || !s) return
   s.style.zoom = zoom = 1
   const fits = v.scrollWidth <= v.clientWidth && v.scrollHeight <= v.clientHeight
-  setZoom(fits ? 1 : Math.min(1, Math.max(smallest, whole(v, s))))
+  setZoom(fits ? 1 : Math.min(1, Math.max(smallest, Math.min((v.clientWidth - pad) / s.dataset.w, (v.clientHeight - pad - foot) / s.dataset.h))))
 }
 
 // ready prepares a graph that has just come onto the page.
 function ready() {
-  const g = document.getElementById('graph')
+  const g = $('#graph')
   const s = sheet()
   if (!g || !s) return
-  place()
-  g.querySelector('[data-graph-tools]')?.classList.add('ready')
+  for (const el of [s, ...s.querySelectorAll('.band, .node')]) put(el)
   if (zoom === 0 || (key !== g.dataset.key && !g.classList.contains('graph-draft'))) fit(readable)
   else s.style.zoom = zoom
   key = g.dataset.key
@@ -84,25 +68,25 @@ function ready() {
 }
 
 function onWheel(e) {
-  if (!e.ctrlKey && !e.metaKey) return
   const v = e.target.closest('[data-view]')
-  if (!v) return
+  if (!v || !control(e)) return
   e.preventDefault()
   const box = v.getBoundingClientRect()
-  setZoom(zoom * Math.exp(-e.deltaY / 300), e.clientX - box.left, e.clientY - box.top)
+  setZoom(zoom * Math.exp(-e.deltaY / 300), e.x - box.x, e.y - box.y)
 }
 
 // drag moves the sheet under the pointer. A drag that began on a node does not select it.
 function onDown(e) {
   const v = e.target.closest?.('[data-view]')
-  if (!v || e.button !== 0 || e.pointerType === 'touch') return
-  const from = { x: e.clientX, y: e.clientY, left: v.scrollLeft, top: v.scrollTop }
+  if (!v || e.button || e.pointerType === 'touch') return
+  const left = v.scrollLeft + e.x
+  const top = v.scrollTop + e.y
   let moved = false
   const onMove = (m) => {
-    moved ||= Math.hypot(m.clientX - from.x, m.clientY - from.y) > 4
+    moved ||= Math.hypot(m.x - e.x, m.y - e.y) > 4
     if (!moved) return
     v.classList.add('dragging')
-    v.scrollTo(from.left - (m.clientX - from.x), from.top - (m.clientY - from.y))
+    v.scrollTo(left - m.x, top - m.y)
   }
   const onUp = () => {
     removeEventListener('pointermove', onMove)
@@ -116,46 +100,39 @@ function onDown(e) {
 // walk finds the node that an arrow key leads to: up and down along the edges, left and right within the wave.
 function walk(node, arrow) {
   const id = node.dataset.n
-  const x = (n) => Number(n.dataset.x)
-  const nodes = [...sheet().querySelectorAll('.node')]
+  const nodes = [...$$('#graph .node')]
   if (arrow === 'ArrowLeft' || arrow === 'ArrowRight') {
-    const row = nodes.filter((n) => n.dataset.y === node.dataset.y).sort((a, b) => x(a) - x(b))
+    const row = nodes.filter((n) => n.dataset.y === node.dataset.y).sort((a, b) => a.dataset.x - b.dataset.x)
     return row[row.indexOf(node) + (arrow === 'ArrowLeft' ? -1 : 1)]
   }
   const [near, far] = arrow === 'ArrowUp' ? ['to', 'from'] : ['from', 'to']
-  const ends = [...sheet().querySelectorAll('.edge')].filter((p) => p.dataset[near] === id).map((p) => p.dataset[far])
-  return nodes.filter((n) => ends.includes(n.dataset.n)).sort((a, b) => Math.abs(x(a) - x(node)) - Math.abs(x(b) - x(node)))[0]
+  const ends = [...$$('#graph .edge')].filter((p) => p.dataset[near] === id).map((p) => p.dataset[far])
+  const aside = (n) => Math.abs(n.dataset.x - node.dataset.x)
+  return nodes.filter((n) => ends.includes(n.dataset.n)).sort((a, b) => aside(a) - aside(b))[0]
 }
 
 function onKey(e) {
   const node = e.target.closest?.('#graph .node')
-  if (!node || !e.key.startsWith('Arrow') || e.ctrlKey || e.metaKey || e.altKey) return
+  if (!node || !e.key.startsWith('Arrow') || control(e) || e.altKey) return
   e.preventDefault()
   const next = walk(node, e.key)
-  if (next) {
-    next.focus({ preventScroll: true })
-    next.scrollIntoView({ block: 'nearest', inline: 'nearest' })
-  }
-}
-
-function onTool(e) {
-  const tool = e.target.closest('[data-zoom]')
-  if (!tool) return
-  if (tool.dataset.zoom === 'fit') fit(least)
-  else setZoom(zoom * (tool.dataset.zoom === 'in' ? 1.25 : 0.8))
+  next?.focus({ preventScroll: true })
+  next?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 }
 
 export function start() {
   ready()
-  document.addEventListener('click', onTool)
-  document.addEventListener('keydown', onKey)
-  document.addEventListener('wheel', onWheel, { passive: false })
-  document.addEventListener('pointerdown', onDown)
-  document.addEventListener('htmx:oobBeforeSwap', (e) => { if (e.detail.target.id === 'graph') remember() })
-  document.addEventListener('htmx:beforeSwap', remember)
-  document.addEventListener('htmx:oobAfterSwap', (e) => {
-    const el = e.detail.target.isConnected ? e.detail.target : document.getElementById(e.detail.target.id)
-    if (el?.id === 'graph') { ready(); move() } else if (el?.classList.contains('node')) placeNode(el)
+  click('[data-zoom=fit]', () => fit(least))
+  click('[data-zoom=in]', () => setZoom(zoom * 1.25))
+  click('[data-zoom=out]', () => setZoom(zoom * 0.8))
+  on('keydown', onKey)
+  on('wheel', onWheel, { passive: false })
+  on('pointerdown', onDown)
+  on('htmx:oobBeforeSwap', (e) => { if (e.detail.target.id === 'graph') remember() })
+  on('htmx:beforeSwap', remember)
+  on('htmx:oobAfterSwap', (e) => {
+    const el = document.getElementById(e.detail.target.id)
+    if (el?.id === 'graph') { ready(); move() } else if (el?.classList.contains('node')) put(el)
   })
-  document.addEventListener('htmx:afterSettle', (e) => { if (e.target.id === 'run' || e.target.id === 'editor') { ready(); move() } })
+  on('htmx:afterSettle', (e) => { if (['run', 'editor'].includes(e.target.id)) { ready(); move() } })
 }
