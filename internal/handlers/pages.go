@@ -37,8 +37,8 @@ func (s *server) pages(e *echo.Echo) {
 	e.POST("/runs/:id/draft", s.draft)
 	e.POST("/runs/:id/retry", s.retry)
 	e.POST("/runs/:id/fork", s.fork, s.submittedOnce)
-	e.POST("/runs/:id/continue", s.goOn)
-	e.POST("/runs/:id/answer", s.answerAgain)
+	e.POST("/runs/:id/continue", s.goOn, s.submittedOnce)
+	e.POST("/runs/:id/answer", s.answerAgain, s.submittedOnce)
 	e.POST("/runs/:id/decide", s.decide)
 }
 

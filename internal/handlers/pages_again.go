@@ -3,7 +3,6 @@ package handlers
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"strconv"
 	"strings"
 
@@ -66,11 +65,10 @@ func (s *server) goOn(c echo.Context) error {
 		case plan.CodeInvalid:
 			form.problems = fieldProblems(plan.AsError(err))
 		case plan.CodeUnexpected:
-			now, getErr := s.Runs.Get(c.Request().Context(), v.run.ID)
-			if getErr != nil || now.Status.Ended() && !reflect.DeepEqual(now.Options.Budget.Requests, budget.Requests) {
+			if now, getErr := s.Runs.Get(c.Request().Context(), v.run.ID); getErr != nil || now.Status.Ended() {
 				return err
 			}
-			return toRun(c, v.run.ID, "") // it goes on already, or went on and has ended
+			return toRun(c, v.run.ID, "") // it goes on already, from another page
 		default:
 			if err != nil {
 				return err
@@ -91,7 +89,7 @@ func (s *server) answerAgain(c echo.Context) error {
 	return s.changed(c, func(ctx context.Context, id string) (*plan.Run, error) {
 		r, err := s.Runs.AnswerAgain(ctx, id, nil, by(c))
 		if plan.CodeOf(err) == plan.CodeUnexpected {
-			// A second click finds the answer being written.
+			// Another page finds the answer being written.
 			if r, getErr := s.Runs.Get(ctx, id); getErr == nil && r.Status == plan.RunStatusSynthesizing {
 				return r, nil
 			}

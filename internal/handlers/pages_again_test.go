@@ -359,3 +359,19 @@ func TestARunInRoundsHasNoDeliverable(t *testing.T) { // BEHAVIOUR 7.4
 		}
 	}
 }
+
+// An answer that is asked for twice by one click is written once, also when the
+// first is written by the time of the second.
+func TestADoubleClickWritesOneAnswer(t *testing.T) { // BEHAVIOUR 9.3; ui: double submit
+	s := newPageSite(t, &scriptedModel{})
+	r := s.start(diamond())
+	s.until(r, plan.RunStatusSucceeded)
+	path := "/runs/" + r
+	nonce, _ := s.page(path).Find(`form[action="` + path + `/answer"] input[name=nonce]`).Attr("value")
+	for range 2 {
+		if a := s.form(path+"/answer", url.Values{"nonce": {nonce}}); a.status != http.StatusSeeOther || a.header.Get("Location") != path {
+			t.Errorf("answered %d %q", a.status, a.header.Get("Location"))
+		}
+		s.wait(r, func(now *plan.Run) bool { return now.Status == plan.RunStatusSucceeded && now.AnswerAttempts == 2 })
+	}
+}

@@ -22,7 +22,7 @@ func (v view) actions() templates.RunActionsProps {
 	}
 	a.Retries = v.retries()
 	if url := v.answerURL(); url != "" && !v.outOfBudget() {
-		a.AnswerURL, a.AnswerLabel = url, "Write the answer"
+		a.AnswerURL, a.AnswerNonce, a.AnswerLabel = url, v.answerNonce(), "Write the answer"
 		if v.run.Answer != nil {
 			a.AnswerLabel = "Write the answer again"
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -102,6 +103,10 @@ func (v view) answerURL() string {
 	}
 	return v.url() + "/answer"
 }
+
+// answerNonce is the same for everyone who wishes for an answer to what the run
+// is now: it is written once.
+func (v view) answerNonce() string { return "answer-" + strconv.FormatInt(v.run.Seq, 10) }
 
 // outOfBudget says whether the run failed because its budget was used up.
 func (v view) outOfBudget() bool { return v.run.Continuable() && v.run.Status == plan.RunStatusFailed }

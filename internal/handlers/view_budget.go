@@ -74,7 +74,7 @@ func (s *server) budgetOf(ctx context.Context, v view) *templates.BudgetProps {
 	if !v.outOfBudget() {
 		answer = "" // it is written
 	}
-	p := &templates.BudgetProps{ContinueURL: v.url() + "/continue", AnswerURL: answer, Results: len(v.run.WithStatus(plan.StepStatusSucceeded))}
+	p := &templates.BudgetProps{ContinueURL: v.url() + "/continue", Nonce: s.NewID(), AnswerURL: answer, AnswerNonce: v.answerNonce(), Results: len(v.run.WithStatus(plan.StepStatusSucceeded))}
 	p.Fields = []templates.BudgetField{
 		{Name: "requests", Label: "Calls", Value: more(b.Requests, used.Requests+e.Requests), Used: templates.Count(used.Requests)},
 		{Name: "tokens", Label: "Tokens", Value: more(b.Tokens, used.Tokens+e.Tokens), Used: templates.Count(used.Tokens)},

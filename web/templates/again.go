@@ -14,9 +14,10 @@ type ForkProps struct{ URL, Step, Nonce string }
 // BudgetProps are the choices that a person has when a run ran out of budget: a
 // larger budget, an answer from what there is, or neither.
 type BudgetProps struct {
-	// ContinueURL takes the form with the larger budget.
-	ContinueURL string
-	Fields      []BudgetField
+	// ContinueURL takes the form with the larger budget; Nonce makes one that is
+	// sent twice one request, and AnswerNonce that for an answer.
+	ContinueURL, Nonce, AnswerNonce string
+	Fields                          []BudgetField
 	// AnswerURL takes the wish for an answer; empty where no step succeeded.
 	AnswerURL string
 	// Results is how many results such an answer rests on.

@@ -74,8 +74,9 @@ type RunActionsProps struct {
 	CancelURL string
 	// Retries are the steps that can be tried again.
 	Retries []RetryProps
-	// AnswerURL takes the wish for an answer, and AnswerLabel names it.
-	AnswerURL, AnswerLabel string
+	// AnswerURL takes the wish for an answer, AnswerLabel names it, and
+	// AnswerNonce makes one that is sent twice one request.
+	AnswerURL, AnswerLabel, AnswerNonce string
 	// AgainURL is the home page with this question and these options filled in.
 	AgainURL string
 	// Exports are the files that the run can be saved as.

@@ -868,7 +868,7 @@ func RunActions(a RunActionsProps) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if a.AnswerURL != "" {
-			templ_7745c5c3_Err = answerAgain(a.AnswerURL, a.AnswerLabel).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = answerAgain(a.AnswerURL, a.AnswerNonce, a.AnswerLabel).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
