@@ -105,18 +105,10 @@ func (s *syncBuffer) Write(p []byte) (int, error) {
 // that says most.
 func secretive(t *testing.T, p *parrot, file string, log io.Writer) (a *app, end func()) {
 	t.Helper()
-	mcpFile := filepath.Join(t.TempDir(), "mcp.json")
-	servers := map[string]any{
+	mcpFile := mcpConfig(t, map[string]any{
 		"remote": map[string]any{"url": p.URL + "/tools", "headers": map[string]string{"Authorization": "Bearer " + mcpSecret}},
 		"local":  map[string]any{"command": "sh", "args": []string{"-c", `echo "started with $SECRET" >&2; echo "$SECRET"; exit 3`}, "env": map[string]string{"SECRET": envSecret}},
-	}
-	text, err := json.Marshal(map[string]any{"mcpServers": servers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(mcpFile, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	})
 	env := map[string]string{
 		"OPENAI_API_KEY": openAISecret, "OPENAI_BASE_URL": p.URL + "/v1", "GEMINI_API_KEY": geminiSecret, "GEMINI_BASE_URL": p.URL,
 		"PLANWAVE_MODEL": "openai:m", "PLANWAVE_MCP": mcpFile, "PLANWAVE_TRIES": "1", "PLANWAVE_SAMPLES": "off", "PLANWAVE_LOG_LEVEL": "debug",

@@ -69,6 +69,20 @@ func (a *app) until(t *testing.T, id string, event string) map[string]any {
 	return a.call(t, http.MethodGet, "/api/v1/runs/"+id, "")
 }
 
+// mcpConfig writes a file that configures MCP servers, and returns its path.
+func mcpConfig(t *testing.T, servers map[string]any) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{"mcpServers": servers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "mcp.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestAPlanOverTwoServers runs a plan over two MCP servers that no one here
 // wrote, in the whole program. One of them writes a file, and a person sees
 // exactly what before it does.
@@ -77,18 +91,12 @@ func TestAPlanOverTwoServers(t *testing.T) { // BEHAVIOUR 4.2, 4.4, 4.6
 	if servers == "" {
 		t.Fatal("PLANWAVE_NPM names no folder with MCP servers: make test sets it")
 	}
-	folder, mcpFile := t.TempDir(), filepath.Join(t.TempDir(), "mcp.json")
+	folder := t.TempDir()
 	bin := func(name string) string { return filepath.Join(servers, "node_modules", ".bin", name) }
-	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
+	mcpFile := mcpConfig(t, map[string]any{
 		"files": map[string]any{"command": bin("mcp-server-filesystem"), "args": []string{folder}},
 		"every": map[string]any{"command": bin("mcp-server-everything")},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(mcpFile, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	})
 	a := serve(t, func(s *config) { s.MCP, s.demoAtOnce = mcpFile, true })
 	a.tools.settled(t.Context())
 	letter := filepath.Join(folder, "sum.txt")
@@ -120,8 +128,6 @@ func TestAPlanOverTwoServers(t *testing.T) { // BEHAVIOUR 4.2, 4.4, 4.6
 // A tool server that dies in the middle of a call takes down the step that
 // called it, and nothing else.
 func TestAToolServerThatDiesTakesDownItsStep(t *testing.T) { // BEHAVIOUR 5.5, 11
-	dir := t.TempDir()
-	mcpFile := filepath.Join(dir, "mcp.json")
 	// The server answers until it is called, and ends then.
 	server := `while read -r line; do
 		id=$(printf %s "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
@@ -132,13 +138,7 @@ func TestAToolServerThatDiesTakesDownItsStep(t *testing.T) { // BEHAVIOUR 5.5, 1
 		*'"id"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"result":{}}' ;;
 		esac
 	done`
-	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"frail": map[string]any{"command": "sh", "args": []string{"-c", server}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(mcpFile, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	mcpFile := mcpConfig(t, map[string]any{"frail": map[string]any{"command": "sh", "args": []string{"-c", server}}})
 	a := serve(t, func(s *config) { s.MCP, s.demoAtOnce = mcpFile, true })
 	a.tools.settled(t.Context())
 	id := fmt.Sprint(a.call(t, http.MethodPost, "/api/v1/runs", `{"question":"When was Tarnby founded?","approval":"auto","plan":{"steps":[

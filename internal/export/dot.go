@@ -19,7 +19,7 @@ func DOT(s Source) string {
 		}
 		var lines []string
 		for _, l := range s.label(st) {
-			lines = append(lines, folded(oneLine(l), dotWidth)...)
+			lines = append(lines, folded(oneLine(l), dotWidth, one)...)
 		}
 		fmt.Fprintf(&b, "  %s [label=%s, fillcolor=\"%s\", color=\"%s\", fontcolor=\"%s\", style=\"%s\"];\n",
 			node(i), dotText(strings.Join(lines, "\n")), c.fill, c.line, c.text, style)
@@ -38,24 +38,43 @@ func dotText(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
+// one is the width of a character where all are the same.
+func one(rune) float64 { return 1 }
+
 // folded breaks a line between words, and words that are longer than a line.
-func folded(line string, width int) []string {
+func folded(line string, width float64, advance func(rune) float64) []string {
 	var out []string
-	now := []rune{}
+	var now strings.Builder
+	at := 0.0
+	flush := func() {
+		if at > 0 {
+			out = append(out, now.String())
+		}
+		now.Reset()
+		at = 0
+	}
 	for _, word := range strings.Fields(line) {
-		w := []rune(word)
-		if len(now) > 0 && len(now)+1+len(w) > width {
-			out, now = append(out, string(now)), nil
+		size := 0.0
+		for _, r := range word {
+			size += advance(r)
 		}
-		if len(now) > 0 {
-			now = append(now, ' ')
+		if at > 0 && at+1+size > width {
+			flush()
 		}
-		for now = append(now, w...); len(now) > width; now = now[width:] {
-			out = append(out, string(now[:width]))
+		if at > 0 {
+			now.WriteByte(' ')
+			at++
+		}
+		for _, r := range word {
+			if at+advance(r) > width {
+				flush()
+			}
+			now.WriteRune(r)
+			at += advance(r)
 		}
 	}
-	if len(now) > 0 || len(out) == 0 {
-		out = append(out, string(now))
+	if flush(); len(out) == 0 {
+		return []string{""}
 	}
 	return out
 }

@@ -199,3 +199,20 @@ func beforeFences(md string) string {
 	}
 	return strings.Join(out, "")
 }
+
+// Lines of any alphabet stay in their box.
+func TestTextStaysInItsBox(t *testing.T) {
+	for _, text := range []string{strings.Repeat("W", 300), strings.Repeat("数据", 200), strings.Repeat("word ", 90), "MMMMMM " + strings.Repeat("i", 200), "🎉" + strings.Repeat("é", 90)} {
+		s := export.OfPlan(plan.Plan{Steps: []plan.Step{{ID: strings.Repeat("W", 64), Instruction: text, Tool: text}}})
+		d, err := layout.Draw(t.Context(), layout.Graph{Nodes: []layout.Node{{W: 224, H: 104}}}, layout.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range regexp.MustCompile(`font-weight="\d+">([^<]*)</text>`).FindAllStringSubmatch(string(export.SVG(s, d)), -1) {
+			n := strings.Count(line[1], "W") + strings.Count(line[1], "M") + strings.Count(line[1], "数") + strings.Count(line[1], "据")
+			if len([]rune(line[1])) > 32 || n > 17 {
+				t.Errorf("a line is %q", line[1])
+			}
+		}
+	}
+}
