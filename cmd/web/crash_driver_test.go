@@ -229,6 +229,9 @@ func (h *harness) follow(l *life, e *errand) error {
 		if kind == "done" {
 			return h.streamDone(e)
 		}
+		if kind == "text" {
+			continue // what is being written is not kept
+		}
 		if err := e.show(plan.EventType(kind), data); err != nil {
 			h.problem(e.tag, "the stream shows what cannot be: %v", err)
 			return nil

@@ -149,7 +149,7 @@ const (
 )
 
 func readAsked(key string, body []byte) (asked, error) {
-	a := asked{turn: 1, body: sha256.Sum256(body), agentOf: agentOf{role: plan.RoleSynthesizer}}
+	a := asked{turn: 1, agentOf: agentOf{role: plan.RoleSynthesizer}}
 	if _, err := fmt.Sscanf(key, "Bearer life-%d", &a.life); err != nil {
 		return a, fmt.Errorf("read the key %q: %w", key, err)
 	}
@@ -159,6 +159,11 @@ func readAsked(key string, body []byte) (asked, error) {
 	if err := json.Unmarshal(body, &req); err != nil {
 		return a, err
 	}
+	same, err := withoutStream(body)
+	if err != nil {
+		return a, err
+	}
+	a.body = sha256.Sum256(same)
 	for _, said := range req.Messages {
 		switch said.Role {
 		case "system":
@@ -176,6 +181,18 @@ func readAsked(key string, body []byte) (asked, error) {
 		a.role = plan.RoleExecutor
 	}
 	return a, nil
+}
+
+// withoutStream is a request as it is however it is answered: who is asked the
+// same while somebody watches is asked the same.
+func withoutStream(body []byte) ([]byte, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, err
+	}
+	delete(fields, "stream")
+	delete(fields, "stream_options")
+	return json.Marshal(fields)
 }
 
 func firstOf(a, b string) string {

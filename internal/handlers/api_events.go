@@ -77,14 +77,14 @@ type texts struct {
 // sentText is how much of a call's text was sent.
 type sentText struct{ void, bytes int }
 
-// textData is a piece of what a model is writing. At counts the characters that
-// came before it; 0 begins anew.
+// textData is a piece of what a model is writing. Offset counts the characters
+// that came before it; 0 begins anew.
 type textData struct {
 	Call    string    `json:"call"`
 	Agent   plan.Role `json:"agent"`
 	Step    string    `json:"step,omitempty"`
 	Attempt int       `json:"attempt"`
-	At      int       `json:"at"`
+	Offset  int       `json:"offset"`
 	Text    string    `json:"text"`
 }
 
@@ -100,7 +100,7 @@ func (t *texts) tell(calls []runs.Now) error {
 		sent[n.Call] = sentText{void: n.Void, bytes: len(n.Text)}
 		if rest := n.Text[was.bytes:]; rest != "" {
 			b, err := json.Marshal(textData{
-				Call: n.Call, Agent: n.Agent, Step: n.Step, Attempt: n.Attempt, At: utf8.RuneCountInString(n.Text[:was.bytes]), Text: rest,
+				Call: n.Call, Agent: n.Agent, Step: n.Step, Attempt: n.Attempt, Offset: utf8.RuneCountInString(n.Text[:was.bytes]), Text: rest,
 			})
 			if err != nil {
 				return fmt.Errorf("write what a model is writing: %w", err)

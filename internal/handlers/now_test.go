@@ -71,7 +71,7 @@ func TestEventsTellWhatIsWritten(t *testing.T) { // API.md, Events
 		t.Fatalf("%d texts were sent: %+v", len(got), got)
 	}
 	for i, w := range want {
-		if got[i].At != w.at || got[i].Text != w.text || got[i].Agent != plan.RoleExecutor || got[i].Step != "s1" || got[i].Attempt != 1 || got[i].Call == "" {
+		if got[i].Offset != w.at || got[i].Text != w.text || got[i].Agent != plan.RoleExecutor || got[i].Step != "s1" || got[i].Attempt != 1 || got[i].Call == "" {
 			t.Errorf("text %d is %+v, want %+v", i, got[i], w)
 		}
 	}
