@@ -64,6 +64,7 @@ func TestAPlanIsLaidOut(t *testing.T) { // API.md, plans/layout
 		}
 	}
 	s.wantProblem(422, plan.CodePlanInvalid, "POST", "/api/v1/plans/layout", `{"plan":{"steps":[{"id":"a","instruction":"x","depends_on":["a"]}]}}`, "plan")
+	s.wantProblem(422, plan.CodePlanInvalid, "POST", "/api/v1/plans/layout", `{"plan":{"steps":[]}}`, "plan")
 	s.wantProblem(422, plan.CodeInvalid, "POST", "/api/v1/plans/layout", body+`,"format":"png"}`, "format")
 	if !slices.Equal(exportFormats(), []string{"json", "md", "mermaid", "dot", "svg"}) {
 		t.Error("the formats are others than the document's")

@@ -191,7 +191,7 @@ func (a *api) affectedSteps(c echo.Context) error {
 func ordered(p plan.Plan) error {
 	violations := slices.DeleteFunc(plan.Check(p, plan.Rules{MaxSteps: plan.MostSteps}), func(v plan.Violation) bool {
 		switch v.Code {
-		case plan.CodeTooManySteps, plan.CodeDuplicateID, plan.CodeUnknownDependency, plan.CodeSelfDependency, plan.CodeCycle:
+		case plan.CodeEmptyPlan, plan.CodeTooManySteps, plan.CodeDuplicateID, plan.CodeUnknownDependency, plan.CodeSelfDependency, plan.CodeCycle:
 			return false
 		default:
 			return true
