@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"planwave/internal/looseread"
 	"planwave/internal/plan"
 )
 
@@ -76,7 +77,7 @@ func wellFormed(body []byte) error {
 		}
 		return malformed(msg+".", err)
 	}
-	if key := duplicateKey(json.NewDecoder(bytes.NewReader(body))); key != "" {
+	if key, twice := looseread.Duplicate(body); twice {
 		return badRequest(key, fmt.Sprintf("The field %q is there twice; say which is meant.", plan.Short(key, 80)))
 	}
 	return nil
@@ -96,43 +97,6 @@ func firstBad(b []byte) int {
 		at += n
 	}
 	return len(b)
-}
-
-// duplicateKey returns a key that an object of the well-formed JSON has twice,
-// or "".
-func duplicateKey(d *json.Decoder) string {
-	type level struct {
-		keys  map[string]bool // nil in an array
-		value bool            // the next token is the value of a key
-	}
-	var stack []level
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return ""
-		}
-		top := len(stack) - 1
-		if key, ok := token.(string); ok && top >= 0 && stack[top].keys != nil && !stack[top].value {
-			if stack[top].keys[key] {
-				return key
-			}
-			stack[top].keys[key], stack[top].value = true, true
-			continue
-		}
-		switch token {
-		case json.Delim('{'):
-			stack = append(stack, level{keys: map[string]bool{}})
-			continue
-		case json.Delim('['):
-			stack = append(stack, level{})
-			continue
-		case json.Delim('}'), json.Delim(']'):
-			stack = stack[:top]
-		}
-		if len(stack) > 0 {
-			stack[len(stack)-1].value = false
-		}
-	}
 }
 
 // decode reads a body that keeps its schema. What a schema cannot say, as that

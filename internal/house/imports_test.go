@@ -35,7 +35,7 @@ var mayImport = []struct {
 	{"web/gallery", []string{"web/templates", "web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"internal/handlers", []string{
 		"web/templates", "web/markdown", "web/static", "internal/runs", "internal/model", "internal/tools", "internal/tools/mcp",
-		"internal/db", "internal/export", "internal/layout", "internal/plan",
+		"internal/db", "internal/export", "internal/layout", "internal/looseread", "internal/plan",
 	}},
 	{"web/templates", []string{"web/markdown", "web/static", "internal/layout", "internal/plan"}},
 	{"web/markdown", nil},
@@ -58,7 +58,7 @@ var mayImport = []struct {
 	{"internal/model", []string{"internal/plan"}},
 	{"internal/tools/fetch", []string{"internal/tools", "internal/guard", "internal/plan"}},
 	{"internal/tools/mcp", []string{"internal/tools", "internal/plan"}},
-	{"internal/tools", []string{"internal/plan"}},
+	{"internal/tools", []string{"internal/looseread", "internal/plan"}},
 	{"internal/budget", []string{"internal/plan"}},
 	{"internal/db", []string{"internal/plan"}},
 	{"internal/export", []string{"internal/layout", "internal/plan"}},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"planwave/internal/looseread"
 )
 
 // arguments reads an input as an object. A text is put into the argument that
@@ -17,7 +19,7 @@ func (e entry) arguments(input json.RawMessage) (map[string]any, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
-	if key := twice(input); key != "" {
+	if key, twice := looseread.Duplicate(input); twice {
 		return nil, fmt.Errorf("the key %q stands twice in one object; write it once", key)
 	}
 	switch v := v.(type) {
@@ -37,8 +39,12 @@ func (e entry) text(text string) (map[string]any, error) {
 	if bare := strings.TrimSpace(text); strings.HasPrefix(bare, "{") {
 		v, err := decode([]byte(bare))
 		object, _ := v.(map[string]any)
+		twice := false
+		if err == nil {
+			_, twice = looseread.Duplicate([]byte(bare))
+		}
 		switch {
-		case err == nil && twice([]byte(bare)) == "" && e.names(object):
+		case err == nil && !twice && e.names(object):
 			return object, nil
 		case e.quotes(bare):
 			return nil, errors.New("it begins as an object in quotes and is none; write one whole object")
@@ -68,37 +74,4 @@ func (e entry) quotes(text string) bool {
 		}
 	}
 	return false
-}
-
-// twice is a key that stands twice in one object of a JSON text, or "": either
-// of the two could be meant.
-func twice(valid []byte) string {
-	d := json.NewDecoder(strings.NewReader(string(valid)))
-	d.UseNumber()
-	var open []map[string]bool // by depth: the keys of an object, nil in a list
-	key := false               // whether the next token may be a key
-	for {
-		t, err := d.Token()
-		if err != nil {
-			return ""
-		}
-		name, isText := t.(string)
-		switch {
-		case t == json.Delim('{'):
-			open = append(open, map[string]bool{})
-			key = true
-			continue
-		case t == json.Delim('['):
-			open = append(open, nil)
-		case t == json.Delim('}'), t == json.Delim(']'):
-			open = open[:len(open)-1]
-		case isText && key && len(open) > 0:
-			if open[len(open)-1][name] {
-				return name
-			}
-			open[len(open)-1][name], key = true, false
-			continue
-		}
-		key = len(open) > 0 && open[len(open)-1] != nil
-	}
 }

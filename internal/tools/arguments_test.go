@@ -46,14 +46,3 @@ func TestArgumentsInQuotes(t *testing.T) { // BEHAVIOUR 4.2, 4.5
 		t.Errorf("a key in two objects: %+v", out)
 	}
 }
-
-func TestKeysThatStandTwice(t *testing.T) {
-	for text, want := range map[string]string{
-		`{}`: "", `[]`: "", `"a"`: "", `{"a":{"a":"a"},"b":["a","a",{"a":1},{"a":1}],"c":"a"}`: "", `{"a":"b","b":"a"}`: "",
-		`{"a":1,"a":1}`: "a", `[{"a":1},{"b":[{"c":1,"d":[{}],"c":2}]}]`: "c", `{"a":{"x":1},"b":2,"a":[]}`: "a",
-	} {
-		if got := twice([]byte(text)); got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
-	}
-}
