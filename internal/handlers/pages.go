@@ -27,6 +27,9 @@ func (s *server) pages(e *echo.Echo) {
 	e.GET("/runs/:id", s.run)
 	e.GET("/runs/:id/live", s.live)
 	e.GET("/runs/:id/panel", s.panel)
+	e.GET("/runs/:id/graph", s.graph)
+	e.GET("/runs/:id/moment", s.moment)
+	e.GET("/runs/:id/play", s.play)
 	e.GET("/runs/:id/calls/:call", s.call)
 	e.GET("/plans/:hash/layout.css", s.layoutCSS)
 

@@ -55,7 +55,7 @@ func (s *server) sendPatch(ctx context.Context, st *stream, v view, events []pla
 	if err != nil {
 		return err
 	}
-	now.oob = true
+	now.oob, now.look = true, v.look
 	patch, err := s.patch(ctx, now, events)
 	if err != nil {
 		return err
@@ -72,24 +72,61 @@ func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string
 	parts := []templ.Component{
 		templates.RunHead(v.head()), templates.RunActions(v.actions()), templates.RunNotice(s.noticeOf(ctx, v)), templates.Approvals(s.approvalsOf(v)),
 	}
-	g := s.graphOf(ctx, v)
-	if v.run.Approvable() || slices.ContainsFunc(events, redraws) { // an estimate is of the whole plan
-		parts = append(parts, templates.Graph(g))
-	} else {
-		parts = append(parts, changedNodes(g, touched(events))...)
+	if v.hasGraph() {
+		parts = append(parts, s.graphPatch(ctx, v, events)...)
 	}
-	calls, err := s.Store.Trace(ctx, v.run.ID)
+	below, err := s.below(ctx, v)
 	if err != nil {
 		return "", err
 	}
-	parts = append(parts, templates.Answer(s.answerOf(v)), templates.Rejections(v.rejections()), templates.Waves(v.waves()),
-		templates.Trace(v.trace(calls)), templates.Announce(templates.AnnounceProps{Text: v.announce(events), OOB: true}))
+	parts = append(parts, templates.Answer(s.answerOf(v)), templates.Views(v.views()))
+	parts = append(parts, below...)
+	parts = append(parts, templates.Announce(templates.AnnounceProps{Text: v.announce(events), OOB: true}))
 	// The stream goes with the patch of the last event, never before it, and so does
 	// what was being written; one that goes on after its end has a stream anew.
 	if last := events[len(events)-1]; v.run.Status.Ended() && last.Seq == v.run.Seq || ends(last.Type()) {
 		parts = append(parts, templates.Now(templates.NowProps{OOB: true}), templates.Stream(v.stream()))
 	}
 	return rendered(ctx, parts)
+}
+
+// graphPatch is the graph where every node may have changed, and else the nodes
+// that have, with the edges beside them.
+func (s *server) graphPatch(ctx context.Context, v view, events []plan.Event) []templ.Component {
+	g := s.graphOf(ctx, v)
+	if v.run.Approvable() || slices.ContainsFunc(events, redraws) { // an estimate is of the whole plan
+		return []templ.Component{templates.Graph(g)}
+	}
+	return changedNodes(g, touched(events), touched(slices.DeleteFunc(slices.Clone(events), staysAt)))
+}
+
+// staysAt says that an event leaves its step at the status it has.
+func staysAt(e plan.Event) bool {
+	switch e.Data.(type) {
+	case plan.StepToolCalled, plan.UsageReserved, plan.UsageSettled:
+		return true
+	}
+	return false
+}
+
+// below are the parts of the page that a view shows under or instead of the
+// graph. What it does not show is not read.
+func (s *server) below(ctx context.Context, v view) ([]templ.Component, error) {
+	var parts []templ.Component
+	if v.hasRejections() {
+		parts = append(parts, templates.Rejections(v.rejections()))
+	}
+	if v.hasTimeline() {
+		parts = append(parts, templates.Waves(v.waves()))
+	}
+	if !v.hasTrace() {
+		return parts, nil
+	}
+	calls, err := s.Store.Trace(ctx, v.run.ID)
+	if err != nil {
+		return nil, err
+	}
+	return append(parts, templates.Trace(v.trace(calls))), nil
 }
 
 // redraws says whether an event may change every node at once.
@@ -102,23 +139,42 @@ func redraws(e plan.Event) bool {
 	return false
 }
 
-// changedNodes are the nodes of steps that changed, and the edges beside them.
-func changedNodes(g templates.GraphProps, steps []string) []templ.Component {
-	if len(steps) == 0 || len(g.Nodes) == 0 {
-		return nil
-	}
-	in := make(map[string]bool, len(steps))
-	for _, id := range steps {
-		in[id] = true
-	}
-	parts := []templ.Component{templates.Edges(templates.EdgesProps{W: g.W, H: g.H, Edges: g.Edges, OOB: true})}
+// changedNodes are the nodes of steps that changed, and the edges beside those
+// that are at something else now: a browser lays all edges out again when one is
+// replaced.
+func changedNodes(g templates.GraphProps, steps, moved []string) []templ.Component {
+	nodes, ends := shownAs(g.Nodes, steps), shownAs(g.Nodes, moved)
+	var parts []templ.Component
 	for _, n := range g.Nodes {
-		if in[n.ID] {
+		if nodes[n.ID] {
 			n.OOB = true
 			parts = append(parts, templates.Node(n))
 		}
 	}
+	var beside []templates.EdgeProps
+	for _, e := range g.Edges {
+		if ends[e.From] || ends[e.To] {
+			beside = append(beside, e)
+		}
+	}
+	if len(beside) > 0 {
+		parts = append(parts, templates.EdgesAnew(beside))
+	}
 	return parts
+}
+
+// shownAs are the nodes that show some steps.
+func shownAs(nodes []templates.NodeProps, steps []string) map[string]bool {
+	in, shown := map[string]bool{}, map[string]bool{}
+	for _, id := range steps {
+		in[id] = true
+	}
+	for _, n := range nodes {
+		if in[n.ID] || n.Stack != nil && slices.ContainsFunc(n.Stack.IDs, func(id string) bool { return in[id] }) {
+			shown[n.ID] = true
+		}
+	}
+	return shown
 }
 
 func rendered(ctx context.Context, parts []templ.Component) (string, error) {

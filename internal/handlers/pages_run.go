@@ -41,6 +41,12 @@ type view struct {
 	step string // the selected step, "" for none
 	now  time.Time
 	oob  bool // fragments replace what is on the page
+	look look // what is shown, and how
+	// past says that it shows a moment of an ended run: the one after the event
+	// moment, of last.
+	past   bool
+	moment plan.Event
+	last   int64
 	// estimate is what the plan will take, while it waits for approval.
 	estimate *runs.Estimate
 	// typed is a larger budget that was refused, to be shown again as it was.
@@ -71,7 +77,15 @@ func (s *server) viewOf(c echo.Context) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	return s.newView(c.Request().Context(), r, c.QueryParam("step"))
+	v, err := s.newView(c.Request().Context(), r, c.QueryParam("step"))
+	if err != nil {
+		return v, err
+	}
+	v.look = lookOf(c.Request())
+	if v.shows(showReplay) && r.Status.Ended() {
+		return s.toMoment(c.Request().Context(), v)
+	}
+	return v, nil
 }
 
 func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error) {
@@ -80,17 +94,41 @@ func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error)
 	if err != nil {
 		return templates.RunPageProps{}, err
 	}
-	calls, err := s.Store.Trace(ctx, v.run.ID)
-	if err != nil {
-		return templates.RunPageProps{}, err
-	}
 	p := templates.RunPageProps{
 		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Actions: v.actions(), Notice: s.noticeOf(ctx, v), Approvals: s.approvalsOf(v),
-		Stream: v.stream(), Now: v.nowOf(s.Runs.Now(v.run.ID)), Answer: s.answerOf(v), Graph: s.graphOf(ctx, v), Panel: panel,
-		Rejections: v.rejections(), Waves: v.waves(), Trace: v.trace(calls),
+		Stream: v.stream(), Now: v.nowOf(s.Runs.Now(v.run.ID)), Answer: s.answerOf(v), Panel: panel, Views: v.views(), Replay: v.replayOf(), Graph: templates.GraphProps{Away: true},
+	}
+	if v.hasGraph() {
+		p.Graph = s.graphOf(ctx, v)
+	}
+	if v.hasRejections() {
+		p.Rejections = v.rejections()
+	}
+	if v.hasTimeline() {
+		p.Waves = v.waves()
+	}
+	if v.hasTrace() {
+		calls, err := s.Store.Trace(ctx, v.run.ID)
+		if err != nil {
+			return p, err
+		}
+		p.Trace = v.trace(calls)
 	}
 	p.Page.Title, p.Page.Icon, p.Page.Wide = v.words()+" – "+plan.Short(v.run.Question, 80), tabIcon(v.run.Status), true
 	return p, nil
+}
+
+// graph is the graph as a fragment, drawn as the address says, with a stream
+// that keeps it so.
+func (s *server) graph(c echo.Context) error {
+	v, err := s.viewOf(c)
+	if err != nil {
+		return err
+	}
+	goesTo(c, v)
+	g := s.graphOf(c.Request().Context(), v)
+	v.oob = true
+	return show(c, http.StatusOK, templates.Together(templates.Graph(g), templates.Stream(v.stream()), templates.Replay(v.replayOf())))
 }
 
 // panel answers a click on a step, with the nudge that keeps it live.
@@ -103,10 +141,22 @@ func (s *server) panel(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	nudge := v.stream()
-	nudge.OOB = true
-	p.Nudge = &nudge
+	goesTo(c, v)
+	v.oob = true
+	stream := v.stream()
+	if v.past { // it is held at the moment that was looked at
+		return show(c, http.StatusOK, templates.Together(templates.Panel(p), templates.Stream(stream), templates.Replay(v.replayOf())))
+	}
+	p.Nudge = &stream
 	return show(c, http.StatusOK, templates.Panel(p))
+}
+
+// goesTo has the browser show the address of what a click asked for. A panel
+// that is asked for again by the page itself has no new address.
+func goesTo(c echo.Context, v view) {
+	if c.Request().Header.Get("Hx-Trigger") != "nudge" {
+		c.Response().Header().Set("Hx-Push-Url", v.look.address(v.run.ID, v.step))
+	}
 }
 
 // call is the prompt and output of one call of the trace.
@@ -224,7 +274,8 @@ func (s *server) layoutCSS(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	g := s.draw(c.Request().Context(), p)
+	l := lookOf(c.Request())
+	g := s.drawAs(c.Request().Context(), p, drawingAs(p, l.dir, l.open, false))
 	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=31536000, immutable")
 	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(templates.GraphCSS(g)))
 }

@@ -226,7 +226,7 @@ func TestLayoutStylesheet(t *testing.T) {
 	}
 	v, _ := run.Version()
 	a := s.want(http.StatusOK, http.MethodGet, "/plans/"+strings.TrimPrefix(v.Hash, "sha256:")+"/layout.css", "")
-	if !strings.Contains(a.body, `[data-n="s3"]{left:`) || !strings.Contains(a.header.Get("Cache-Control"), "immutable") {
+	if !strings.Contains(a.body, `#node-s3{left:`) || !strings.Contains(a.header.Get("Cache-Control"), "immutable") {
 		t.Errorf("%s\n%s", a.header.Get("Cache-Control"), a.body)
 	}
 	s.want(http.StatusNotFound, http.MethodGet, "/plans/00/layout.css", "")

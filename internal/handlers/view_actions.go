@@ -10,6 +10,9 @@ import (
 
 func (v view) actions() templates.RunActionsProps {
 	a := templates.RunActionsProps{OOB: v.oob}
+	if v.past {
+		return a
+	}
 	version, _ := v.run.Version()
 	if v.run.Approvable() {
 		a.ApproveURL, a.Version = v.url()+"/approve", version.Number

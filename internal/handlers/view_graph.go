@@ -3,7 +3,9 @@ package handlers
 import (
 	"context"
 	"errors"
-	"sync"
+	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"planwave/internal/layout"
@@ -25,26 +27,71 @@ func (s *server) graphOf(ctx context.Context, v view) templates.GraphProps {
 		}
 		return g
 	}
-	g := s.draw(ctx, version.Plan)
-	g.Key, g.OOB = version.Hash, v.oob
-	marks, critical := v.changeMarks(), map[string]bool{}
-	for _, id := range v.critical() {
-		critical[id] = true
+	l := v.drawingOf(version.Plan)
+	g := s.drawAs(ctx, version.Plan, l)
+	g.Key, g.OOB = version.Hash+string(l.dir), v.oob
+	if g.Problem != "" {
+		return g
 	}
-	if g.Problem == "" {
-		g.StylesheetURL = "/plans/" + version.Hash[len("sha256:"):] + "/layout.css"
+	g.StylesheetURL = "/plans/" + version.Hash[len("sha256:"):] + "/layout.css?" + l.query()
+	v.turnOf(&g, l.dir)
+	v.fillNodes(&g, l)
+	v.fillEdges(&g, l.fans)
+	g.Map = len(g.Nodes) > mapAbove
+	return g
+}
+
+// mapAbove is the number of nodes above which a graph has a map of itself.
+const mapAbove = 30
+
+// fillNodes says of each node what its step is at.
+func (v view) fillNodes(g *templates.GraphProps, l drawing) {
+	marks, critical := v.changeMarks(), map[string]bool{}
+	in, final := within(l.fans), v.run.Deliverable()
+	for _, id := range v.critical() {
+		critical[in[id]], critical[id] = true, true
 	}
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
+		n.Critical = critical[n.ID]
+		if n.Stack != nil {
+			*n = v.stack(*n)
+			continue
+		}
 		*n = v.node(*n)
-		n.Change, n.Critical, n.Final = marks[n.ID], critical[n.ID], n.ID == v.run.Deliverable()
+		n.Change, n.Final = marks[n.ID], n.ID == final
 	}
-	next := v.criticalEdges()
+	for i, f := range g.Folds {
+		g.Folds[i].URL = v.look.with(f.ID).address(v.run.ID, v.step)
+	}
+}
+
+// fillEdges says of each edge whether what it carries is used.
+func (v view) fillEdges(g *templates.GraphProps, fans map[string][]string) {
+	next, in := v.criticalEdges(), within(fans)
+	at := func(id string) string {
+		if first, ok := in[id]; ok {
+			return first
+		}
+		return id
+	}
+	critical := map[[2]string]bool{}
+	for from, to := range next {
+		critical[[2]string{at(from), at(to)}] = true
+	}
 	for i := range g.Edges {
-		g.Edges[i] = v.edge(g.Edges[i])
-		g.Edges[i].Critical = next[g.Edges[i].From] == g.Edges[i].To
+		g.Edges[i] = v.edge(g.Edges[i], fans)
+		g.Edges[i].Critical = critical[[2]string{g.Edges[i].From, g.Edges[i].To}]
 	}
-	return g
+}
+
+// turnOf offers the other direction.
+func (v view) turnOf(g *templates.GraphProps, dir layout.Direction) {
+	l := v.look
+	if l.dir = layout.Right; dir == layout.Right {
+		l.dir = layout.Down
+	}
+	g.TurnURL, g.Right = l.address(v.run.ID, v.step), dir == layout.Right
 }
 
 // node fills in what a step is at.
@@ -58,6 +105,9 @@ func (v view) node(n templates.NodeProps) templates.NodeProps {
 	if st.Status != plan.StepStatusSkipped {
 		n.Started, n.Ended = st.StartedAt, st.FinishedAt
 	}
+	if v.past && n.Ended.IsZero() {
+		n.Ended = v.now // the clock stands at the moment that is shown
+	}
 	return n
 }
 
@@ -70,27 +120,66 @@ func (v view) criticalEdges() map[string]string {
 	return next
 }
 
-// edge lights up when the result it carries is used.
-func (v view) edge(e templates.EdgeProps) templates.EdgeProps {
-	from, to := v.run.Step(e.From), v.run.Step(e.To)
-	e.Lit = from.Status == plan.StepStatusSucceeded && (to.Status == plan.StepStatusSucceeded || !to.StartedAt.IsZero())
-	e.Broken = from.Status.Ended() && from.Status != plan.StepStatusSucceeded
-	return e
+// drawing is how a plan is laid out: in which direction, and with which fans
+// folded.
+type drawing struct {
+	dir  layout.Direction
+	open []string            // the fans that are open
+	fans map[string][]string // those that are folded, by their first step
+	all  map[string][]string // all fans
 }
 
-// draw lays a plan out, or says why there is no picture. Pictures are kept by
-// the plan's hash.
+// drawingOf is how a page shows a plan.
+func (v view) drawingOf(p plan.Plan) drawing {
+	return drawingAs(p, v.look.dir, v.look.open, v.look.wide)
+}
+
+func drawingAs(p plan.Plan, dir layout.Direction, open []string, wide bool) drawing {
+	all := folds(p)
+	l := drawing{dir: dir, fans: closed(all, open), all: all}
+	for first := range all {
+		if _, folded := l.fans[first]; !folded {
+			l.open = append(l.open, first)
+		}
+	}
+	slices.Sort(l.open)
+	if l.dir == "" {
+		l.dir = suited(folded(p, l.fans), wide)
+	}
+	return l
+}
+
+// query names a drawing in an address.
+func (l drawing) query() string {
+	q := url.Values{"dir": {string(l.dir)}}
+	if len(l.open) > 0 {
+		q.Set("open", strings.Join(l.open, ","))
+	}
+	return q.Encode()
+}
+
+// draw lays a plan out whole and downwards, or says why there is no picture.
 func (s *server) draw(ctx context.Context, p plan.Plan) templates.GraphProps {
+	return s.drawAs(ctx, p, drawing{dir: layout.Down})
+}
+
+// drawAs lays a plan out, or says why there is no picture. Pictures are kept by
+// the plan's hash and how they are drawn.
+func (s *server) drawAs(ctx context.Context, p plan.Plan, l drawing) templates.GraphProps {
 	hash, err := plan.Hash(p)
 	if err != nil {
 		return templates.GraphProps{Problem: "This plan cannot be drawn."}
 	}
+	if len(l.fans) > 0 {
+		hash += " folded"
+	}
+	hash += " " + l.query()
 	if g, ok := s.pictures.get(hash); ok {
 		return g
 	}
 	ctx, cancel := context.WithTimeout(ctx, drawingTime)
 	defer cancel()
-	g, err := drawPlan(ctx, p)
+	g, err := drawPlan(ctx, p, l)
 	if err != nil {
 		return templates.GraphProps{Problem: noPicture(err)}
 	}
@@ -109,24 +198,23 @@ func noPicture(err error) string {
 	return "This plan cannot be drawn."
 }
 
-// picture is a plan laid out, without what its steps are at.
-type picture struct{ templates.GraphProps }
-
-// clone returns props that can be filled in.
-func (p picture) clone() templates.GraphProps {
-	g := p.GraphProps
-	g.Nodes = append([]templates.NodeProps(nil), g.Nodes...)
-	g.Edges = append([]templates.EdgeProps(nil), g.Edges...)
-	return g
-}
-
 // drawPlan lays a plan out for a page.
-func drawPlan(ctx context.Context, p plan.Plan) (picture, error) {
-	drawn, err := layOut(ctx, p, layout.Down)
+func drawPlan(ctx context.Context, p plan.Plan, l drawing) (picture, error) {
+	p = folded(p, l.fans)
+	drawn, err := layOut(ctx, p, l.dir)
 	if err != nil {
 		return picture{}, err
 	}
-	return pictureOf(p, drawn), nil
+	g := pictureOf(p, drawn, l.dir)
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		if ids, ok := l.fans[n.ID]; ok {
+			n.Stack = &templates.StackProps{IDs: ids}
+		} else if ids, ok := l.all[n.ID]; ok {
+			g.Folds = append(g.Folds, templates.FoldProps{ID: n.ID, Count: len(ids), X: n.X, Y: n.Y})
+		}
+	}
+	return g, nil
 }
 
 // layOut draws a plan by its waves. The edges are those of the steps in plan
@@ -166,9 +254,9 @@ func edgesOf(p plan.Plan) (ends [][2]string) {
 	return ends
 }
 
-func pictureOf(p plan.Plan, drawn layout.Drawing) picture {
+func pictureOf(p plan.Plan, drawn layout.Drawing, dir layout.Direction) picture {
 	ends := edgesOf(p)
-	g := templates.GraphProps{W: drawn.W, H: drawn.H}
+	g := templates.GraphProps{W: drawn.W, H: drawn.H, Right: dir == layout.Right}
 	final := p.Deliverable
 	if all := plan.Terminals(p); final == "" && len(all) > 0 {
 		final = all[len(all)-1]
@@ -181,43 +269,10 @@ func pictureOf(p plan.Plan, drawn layout.Drawing) picture {
 		})
 	}
 	for i, path := range drawn.Paths {
-		g.Edges = append(g.Edges, templates.EdgeProps{From: ends[i][0], To: ends[i][1], D: path.SVG()})
+		g.Edges = append(g.Edges, templates.EdgeProps{N: i, From: ends[i][0], To: ends[i][1], D: path.SVG()})
 	}
 	for _, band := range drawn.Layers {
-		g.Bands = append(g.Bands, templates.BandProps{Wave: band.Rank + 1, Y: band.Y, H: band.H})
+		g.Bands = append(g.Bands, templates.BandProps{Wave: band.Rank + 1, X: band.X, Y: band.Y, W: band.W, H: band.H})
 	}
 	return picture{g}
-}
-
-// mostPictures is how many plans' pictures are kept.
-const mostPictures = 256
-
-// pictures keeps the pictures that were drawn last. It is safe for concurrent use.
-type pictures struct {
-	mu    sync.Mutex
-	by    map[string]picture
-	order []string // oldest first
-}
-
-func (k *pictures) get(hash string) (templates.GraphProps, bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	p, ok := k.by[hash]
-	return p.clone(), ok
-}
-
-func (k *pictures) put(hash string, p picture) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.by == nil {
-		k.by = map[string]picture{}
-	}
-	if _, had := k.by[hash]; had {
-		return
-	}
-	if len(k.order) == mostPictures {
-		delete(k.by, k.order[0])
-		k.order = k.order[1:]
-	}
-	k.by[hash], k.order = p, append(k.order, hash)
 }

@@ -10,6 +10,9 @@ import (
 
 // noticeOf is the notice, with what can be done about it on the spot.
 func (s *server) noticeOf(ctx context.Context, v view) templates.NoticeProps {
+	if v.past {
+		return templates.NoticeProps{OOB: v.oob}
+	}
 	n := v.notice()
 	n.Budget = s.budgetOf(ctx, v)
 	return n

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"planwave/internal/model"
@@ -14,7 +15,7 @@ import (
 
 // panelOf is the selected step, or the plan as a whole.
 func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, error) {
-	p := templates.PanelProps{RunURL: v.url(), OOB: v.oob}
+	p := templates.PanelProps{RunURL: v.look.address(v.run.ID, ""), OOB: v.oob}
 	if v.step == "" {
 		p.Plan = v.planDetail()
 		return p, nil
@@ -23,6 +24,10 @@ func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, err
 	if err != nil {
 		return p, err
 	}
+	if v.past {
+		p.Step = s.stepDetail(v, v.before(calls), nil)
+		return p, nil
+	}
 	p.Step = s.stepDetail(v, calls, loose)
 	p.Step.Writing = writingOf(v.step, s.Runs.Now(v.run.ID))
 	p.Step.Retry, p.Step.Fork = v.retryOf(v.run.Step(v.step)), v.forkOf(v.step, s.NewID())
@@ -30,6 +35,11 @@ func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, err
 		p.Step.Again = v.runsAgain(v.step)
 	}
 	return p, nil
+}
+
+// before are the calls that had been answered at the moment that is shown.
+func (v view) before(calls []plan.Call) []plan.Call {
+	return slices.DeleteFunc(calls, func(c plan.Call) bool { return c.FinishedAt.IsZero() || c.FinishedAt.After(v.now) })
 }
 
 func (v view) planDetail() *templates.PlanDetail {
@@ -57,10 +67,14 @@ func (v view) planDetail() *templates.PlanDetail {
 	if path, err := plan.CriticalPath(version.Plan, nil); err == nil {
 		d.CriticalPath = path
 	}
-	for _, st := range version.Plan.Steps {
+	listed := version.Plan.Steps
+	if len(listed) > mostBelow {
+		d.More, listed = len(listed)-mostListed, listed[:mostListed]
+	}
+	for _, st := range listed {
 		take, _ := v.take(st.ID)
 		d.Steps = append(d.Steps, templates.PlannedStepLink{
-			StepLink: v.link(st.ID), Instruction: st.Instruction, Tool: st.Tool, DependsOn: st.DependsOn, Estimate: take,
+			StepLink: v.link(st.ID), Instruction: st.Instruction, Tool: st.Tool, DependsOn: few(st.DependsOn), Estimate: take,
 		})
 	}
 	o := v.run.Options

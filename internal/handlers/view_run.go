@@ -2,7 +2,6 @@ package handlers
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -14,8 +13,8 @@ func (v view) url() string { return runURL(v.run.ID) }
 
 // link selects a step on the page.
 func (v view) link(id string) templates.StepLink {
-	q := "?step=" + url.QueryEscape(id)
-	return templates.StepLink{ID: id, URL: v.url() + q, PanelURL: v.url() + "/panel" + q}
+	to := v.look.address(v.run.ID, id)
+	return templates.StepLink{ID: id, URL: to, PanelURL: v.url() + "/panel" + to[len(v.url()):]}
 }
 
 func (v view) links(ids []string) []templates.StepLink {
@@ -44,6 +43,9 @@ func (v view) head() templates.RunHeadProps {
 		h.Waiting, h.Ended = true, r.UpdatedAt
 	case !r.StartedAt.IsZero():
 		h.Started = r.StartedAt
+	}
+	if v.past && h.Ended.IsZero() {
+		h.Ended = v.now
 	}
 	h.Facts = v.facts()
 	if r.ForkedFrom != "" {
@@ -114,15 +116,19 @@ func share(used, limit int) int {
 
 func (v view) stream() templates.StreamProps {
 	st := templates.StreamProps{OOB: v.oob}
-	if v.run.Status.Ended() {
+	if v.past && v.look.play > 0 && v.look.at < v.last {
+		st.URL = v.url() + "/play" + v.look.address(v.run.ID, v.step)[len(v.url()):]
+	}
+	if v.past || v.run.Status.Ended() {
 		return st
 	}
-	q := url.Values{"after": {strconv.FormatInt(v.run.Seq, 10)}}
-	st.PanelURL = v.url() + "/panel"
+	q := v.look.values()
+	st.PanelURL = v.url() + "/panel" + query(q)
 	if v.step != "" {
 		q.Set("step", v.step)
 		st.Step, st.PanelURL = v.step, v.link(v.step).PanelURL
 	}
+	q.Set("after", strconv.FormatInt(v.run.Seq, 10))
 	st.URL = v.url() + "/live?" + q.Encode()
 	return st
 }

@@ -226,25 +226,3 @@ func TestZoomAndFit(t *testing.T) {
 		t.Errorf("the graph does not fit at %v", eval[float64](b, zoom))
 	}
 }
-
-func TestTheThemeSwitchKeepsAndNeedsNoReload(t *testing.T) {
-	b := open(t, 1280, 900)
-	b.show("home")
-	b.do(chromedp.Click(chromedp.CSS(`[name=theme][value=dark]`)))
-	b.await("document.documentElement.dataset.theme === 'dark' && document.cookie.includes('theme=dark')")
-	if dark := eval[string](b, "getComputedStyle(document.body).backgroundColor"); dark != "rgb(14, 17, 22)" {
-		t.Errorf("the dark page is %s", dark)
-	}
-	if path := eval[string](b, "location.pathname"); path != "/home" {
-		t.Errorf("the switch went to %s", path)
-	}
-}
-
-func TestAnExampleFillsTheQuestion(t *testing.T) {
-	b := open(t, 1280, 900)
-	b.show("home")
-	b.do(chromedp.Click(chromedp.CSS(".examples li:nth-child(2) a")))
-	if got := eval[string](b, "document.activeElement.value"); got != examples()[1] {
-		t.Errorf("the question is %q", got)
-	}
-}

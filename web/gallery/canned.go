@@ -100,7 +100,7 @@ func edges(p plan.Plan, d layout.Drawing, states map[string]stepState) []templat
 		for _, dep := range s.DependsOn {
 			from, to := states[dep].status, states[s.ID].status
 			all = append(all, templates.EdgeProps{
-				From: dep, To: s.ID, D: d.Paths[len(all)].SVG(),
+				N: len(all), From: dep, To: s.ID, D: d.Paths[len(all)].SVG(),
 				Lit:    from == plan.StepStatusSucceeded && to != "" && to != plan.StepStatusPending && to != plan.StepStatusSkipped,
 				Broken: from.Broken() || from == plan.StepStatusSkipped,
 			})

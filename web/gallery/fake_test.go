@@ -39,6 +39,9 @@ func (f *fakeRun) handler() http.Handler {
 	mux.HandleFunc("GET "+runURL+"/stream", f.stream)
 	mux.HandleFunc("GET "+runURL+"/panel", func(w http.ResponseWriter, r *http.Request) {
 		id := r.URL.Query().Get("step")
+		if r.Header.Get("Hx-Trigger") != "nudge" {
+			w.Header().Set("Hx-Push-Url", runURL+"?step="+id)
+		}
 		nudge := templates.StreamProps{URL: "x", Step: id, PanelURL: runURL + "/panel?step=" + id, OOB: true}
 		_ = templates.Panel(templates.PanelProps{RunURL: runURL, Step: step(id, plan.StepStatusSucceeded), Nudge: &nudge}).Render(r.Context(), w)
 	})

@@ -88,8 +88,8 @@ func TestGraphCSS(t *testing.T) {
 	}
 	want := `#graph .sheet{width:116px;height:82.5px}
 #graph [data-band="2"]{top:28px;height:56px}
-#graph [data-n="s-1_A"]{left:9.5px;top:26px;width:224px;height:104px}
-#graph [data-n="\22 \5d \7b \7d \a \2a "]{left:8px;top:24px;width:0px;height:0px}
+#node-s-1_A{left:9.5px;top:26px}
+#node-\22 \5d \7b \7d \a \2a {left:8px;top:24px;width:0px;height:0px}
 `
 	if got := GraphCSS(g); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

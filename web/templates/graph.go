@@ -24,6 +24,8 @@ const (
 	sheetEdge = 8
 	bandTop   = 26
 	bandFoot  = 10
+	// What folds a fan stands above its first node, beside the band's label.
+	foldIn, foldUp = 84, 25
 )
 
 // GraphProps is the picture of a plan, #graph. Positions are those of
@@ -46,7 +48,40 @@ type GraphProps struct {
 	// while the first plan is being written. Busy marks the latter.
 	Problem string
 	Busy    bool
-	OOB     bool
+	// Right draws from the left to the right; TurnURL is the page in the other
+	// direction, empty where it cannot be turned.
+	Right   bool
+	TurnURL string
+	// Folds are the fans that are open and can be folded.
+	Folds []FoldProps
+	// Map adds a small map of the whole graph.
+	Map bool
+	// Away leaves the place empty, while another view of the run is shown.
+	Away bool
+	OOB  bool
+}
+
+// FoldProps folds a fan that is open into a stack. It stands above the fan's
+// first node.
+type FoldProps struct {
+	ID    string
+	Count int
+	X, Y  float64
+	URL   string
+}
+
+// StackProps are the steps that a node stands for: siblings that need the same
+// and are needed by the same.
+type StackProps struct {
+	IDs []string
+	// Counts say how many are at what, without those that are none.
+	Counts []StatusCount
+}
+
+// StatusCount is a number of steps in a status.
+type StatusCount struct {
+	Status plan.StepStatus
+	Count  int
 }
 
 // NodeProps is one step in the picture, #node-ID.
@@ -76,6 +111,8 @@ type NodeProps struct {
 	// server's time.
 	Started, Ended, Now time.Time
 	Tokens              int
+	// Stack makes it a node of many steps, whose URL opens it.
+	Stack *StackProps
 	// Draft makes it a node of a draft.
 	Draft bool
 	OOB   bool
@@ -84,11 +121,13 @@ type NodeProps struct {
 // EdgeProps is a dependency in the picture: To needs From.
 type EdgeProps struct {
 	From, To string
+	// N is its number in the picture.
+	N int
 	// D is the course, as the attribute d of an SVG path has it.
 	D string
 	// Lit says that the result flows: From succeeded and To runs or has run. Broken says
-	// that From did not succeed.
-	Lit, Broken bool
+	// that From did not succeed. Used says that To has just begun with it.
+	Lit, Broken, Used bool
 	// Critical marks a part of the critical path, before approval.
 	Critical bool
 }
@@ -109,17 +148,18 @@ func (g GraphProps) edges() EdgesProps {
 
 // BandProps is the band of a wave behind its nodes.
 type BandProps struct {
-	Wave int
-	Y, H float64
+	Wave       int
+	X, Y, W, H float64
+	// Right makes it a column.
+	Right bool
 }
 
-// worker says who carries the step out.
-func (n NodeProps) worker() string {
-	if n.Tool == "" {
-		return "agent"
-	}
-	return n.Tool
+// plain says that a node has nothing but its id to show in its first line.
+func (n NodeProps) plain() bool {
+	return n.Tool == "" && n.Change == "" && !n.Final && !n.Invalid
 }
+
+func (e EdgeProps) id() string { return "edge-" + strconv.Itoa(e.N) }
 
 // class says how an edge is drawn.
 func (e EdgeProps) class() string {
@@ -137,28 +177,97 @@ func (e EdgeProps) class() string {
 
 // GraphCSS returns the stylesheet that places the nodes and bands of a graph.
 // It is the same for every state of the same plan, and may be cached for ever
-// under the plan's hash.
+// under the plan's hash. Nodes are named by their ids, which browsers find
+// without a search.
 func GraphCSS(g GraphProps) string {
 	var b strings.Builder
-	b.WriteString("#graph .sheet{width:" + px(g.W+2*sheetEdge) + "px;height:" + px(g.H+sheetTop+sheetEdge) + "px}\n")
+	b.WriteString("#graph .sheet{width:" + px(g.sheetW()) + "px;height:" + px(g.sheetH()) + "px}\n")
 	for _, band := range g.Bands {
-		b.WriteString(`#graph [data-band="` + strconv.Itoa(band.Wave) + `"]{top:` + px(band.top()) + "px;height:" + px(band.height()) + "px}\n")
+		band.Right = g.Right
+		start, size := "top", "height"
+		if g.Right {
+			start, size = "left", "width"
+		}
+		b.WriteString(`#graph [data-band="` + strconv.Itoa(band.Wave) + `"]{` + start + ":" + px(band.start()) + "px;" + size + ":" + px(band.size()) + "px}\n")
 	}
 	for _, n := range g.Nodes {
-		b.WriteString("#graph [data-n=" + cssString(n.ID) + "]{left:" + px(n.X+sheetEdge) + "px;top:" + px(n.Y+sheetTop) +
-			"px;width:" + px(n.W) + "px;height:" + px(n.H) + "px}\n")
+		b.WriteString("#node-" + cssName(n.ID) + "{left:" + px(n.X+sheetEdge) + "px;top:" + px(n.Y+sheetTop) + "px")
+		if !n.standard() {
+			b.WriteString(";width:" + px(n.W) + "px;height:" + px(n.H) + "px")
+		}
+		b.WriteString("}\n")
+	}
+	for _, f := range g.Folds {
+		b.WriteString("#fold-" + cssName(f.ID) + "{left:" + px(f.X+foldIn) + "px;top:" + px(f.Y+sheetTop-foldUp) + "px}\n")
 	}
 	return b.String()
 }
 
-func (b BandProps) top() float64    { return b.Y + sheetTop - bandTop }
-func (b BandProps) height() float64 { return b.H + bandTop + bandFoot }
+func (g GraphProps) sheetW() float64 { return g.W + 2*sheetEdge }
+func (g GraphProps) sheetH() float64 { return g.H + sheetTop + sheetEdge }
 
-// cssString quotes text as a string of CSS. Whatever could end the string or
-// the line is written as an escape.
-func cssString(text string) string {
+// standard says that a node has the size that every node has by default.
+func (n NodeProps) standard() bool { return n.W == NodeWidth && n.H == NodeHeight }
+
+// start and size are the band's extent in the direction of the edges.
+func (b BandProps) start() float64 {
+	if b.Right {
+		return b.X + sheetEdge - bandFoot
+	}
+	return b.Y + sheetTop - bandTop
+}
+
+func (b BandProps) size() float64 {
+	if b.Right {
+		return b.W + 2*bandFoot
+	}
+	return b.H + bandTop + bandFoot
+}
+
+// class are the classes of a node.
+func (n NodeProps) class() string {
+	c := "node tone-" + stepLook(n.Status, n.Kept).Tone
+	for _, k := range []struct {
+		is   bool
+		name string
+	}{{n.Draft, "node-draft"}, {n.Invalid, "node-invalid"}, {n.Critical, "node-critical"}, {n.Stack != nil, "node-stack"}} {
+		if k.is {
+			c += " " + k.name
+		}
+	}
+	return c
+}
+
+// facts says whether a node's foot has more than the status.
+func (n NodeProps) facts() bool {
+	return n.Estimate != "" || n.Cause != "" || !n.Started.IsZero() || n.Tokens > 0
+}
+
+// words say how many steps of a stack are at what.
+func (s StackProps) words() string {
+	parts := make([]string, len(s.Counts))
+	for i, c := range s.Counts {
+		parts[i] = Count(c.Count) + " " + stepLook(c.Status, false).Word
+	}
+	return strings.Join(parts, ", ")
+}
+
+// share is the part of a stack's bar that a count takes: where it begins and
+// how long it is, in thousandths.
+func (s StackProps) share(at int) (from, length string) {
+	before := 0
+	for _, c := range s.Counts[:at] {
+		before += c.Count
+	}
+	total := len(s.IDs)
+	start, end := before*1000/total, (before+s.Counts[at].Count)*1000/total
+	return strconv.Itoa(start), strconv.Itoa(end - start)
+}
+
+// cssName writes text as a part of a name of CSS. Whatever no name may have is
+// written as an escape.
+func cssName(text string) string {
 	var b strings.Builder
-	b.WriteByte('"')
 	for _, r := range text {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' {
 			b.WriteRune(r)
@@ -166,6 +275,5 @@ func cssString(text string) string {
 		}
 		b.WriteString(`\` + strconv.FormatInt(int64(r), 16) + " ")
 	}
-	b.WriteByte('"')
 	return b.String()
 }

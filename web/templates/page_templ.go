@@ -319,8 +319,8 @@ func header(p PageProps) templ.Component {
 	})
 }
 
-// themeSwitch sets the cookie "theme" by a form; a script does it without
-// loading the page.
+// themeSwitch sets the cookie "theme" by a form. The style goes by which button
+// is pressed, so that nothing but the form is loaded again.
 func themeSwitch(p PageProps) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -338,7 +338,7 @@ func themeSwitch(p PageProps) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<form class=\"themes\" method=\"post\" action=\"/theme\" aria-label=\"Colours\" data-themes><input type=\"hidden\" name=\"return\" value=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<form class=\"themes\" method=\"post\" action=\"/theme\" aria-label=\"Colours\" hx-post=\"/theme\" hx-select=\".themes\" hx-swap=\"outerHTML\"><input type=\"hidden\" name=\"return\" value=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

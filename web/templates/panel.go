@@ -99,6 +99,8 @@ type PlanDetail struct {
 	// ApprovedBy is empty before approval.
 	ApprovedBy string
 	Steps      []PlannedStepLink
+	// More is the number of steps of a large plan that are not listed.
+	More int
 	// Waves is the number of waves and CriticalPath the longest chain.
 	Waves        int
 	CriticalPath []string

@@ -18,6 +18,8 @@ type RunPageProps struct {
 	Approvals  ApprovalsProps
 	Stream     StreamProps
 	Answer     AnswerProps
+	Views      ViewsProps
+	Replay     ReplayProps
 	Graph      GraphProps
 	Panel      PanelProps
 	Rejections RejectionsProps
@@ -27,6 +29,46 @@ type RunPageProps struct {
 	Editor *EditorProps
 	// Announce is what the live region says when the page is loaded; usually "".
 	Announce string
+}
+
+// ViewsProps are the ways to look at a run, #views. Without any it is hidden.
+type ViewsProps struct {
+	Views []ViewProps
+	OOB   bool
+}
+
+// ViewProps is one way to look at a run. Count is shown where it is not zero.
+type ViewProps struct {
+	Label, URL string
+	Count      int
+	On         bool
+}
+
+// ReplayProps is the scrubber over a run that has ended, #replay. It is hidden
+// while Last is zero.
+type ReplayProps struct {
+	RunURL string
+	// At is the number of the event whose moment is shown, Last that of the last.
+	At, Last int64
+	// Took is the time from the question to that moment, When.
+	Took time.Duration
+	When time.Time
+	// Type is what happened, and Steps to which steps.
+	Type  string
+	Steps []string
+	// Kept is what stays in the address besides the moment.
+	Kept []Field
+	// Playing is the speed that it is played at, zero while it holds.
+	Playing  int
+	PauseURL string
+	Plays    []PlayProps
+	OOB      bool
+}
+
+// PlayProps plays on from a moment, Speed times as fast as it was.
+type PlayProps struct {
+	Speed int
+	URL   string
 }
 
 // RunHeadProps is the head of a run's page, #run-head. It carries the tab's
@@ -284,6 +326,12 @@ func inPlace() templ.Attributes {
 	return templ.Attributes{
 		"hx-target": "#run", "hx-select": "#run", "hx-swap": "outerHTML", "hx-disabled-elt": "find button", "hx-sync": "this:drop",
 	}
+}
+
+// elsewhere makes a link to another look of the run replace what is shown without
+// loading the page, so that zoom and place stay.
+func elsewhere(url string) templ.Attributes {
+	return templ.Attributes{"hx-get": url, "hx-target": "#run", "hx-select": "#run", "hx-swap": "outerHTML", "hx-push-url": "true"}
 }
 
 // look says how the call ended.

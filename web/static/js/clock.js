@@ -19,12 +19,9 @@ export function duration(ms) {
 
 export function age(ms) {
   const s = Math.max(0, ms) / 1000
-  const ago = (by, unit) => `${Math.floor(s / by)} ${unit} ago`
   if (s < 10) return 'just now'
-  if (s < 60) return ago(1, 's')
-  if (s < 3600) return ago(60, 'min')
-  if (s < 86400) return ago(3600, 'h')
-  return ago(86400, s < 172800 ? 'day' : 'days')
+  const [by, unit] = [[86400, s < 172800 ? 'day' : 'days'], [3600, 'h'], [60, 'min'], [1, 's']].find(([by]) => s >= by)
+  return `${Math.floor(s / by)} ${unit} ago`
 }
 
 function write(el, text) { if (el.textContent !== text) el.textContent = text }
@@ -39,18 +36,18 @@ function ages() {
   for (const el of $$('time[data-time="age"]')) write(el, age(now() - Date.parse(el.dateTime)))
 }
 
-function localize(root) {
-  for (const el of root.querySelectorAll('[data-now]')) learn(el)
-  for (const el of root.querySelectorAll('time[data-time="moment"]')) write(el, moment.format(new Date(el.dateTime)))
+function localize() {
+  for (const el of $$('[data-now]')) learn(el)
+  for (const el of $$('time[data-time="moment"]')) write(el, moment.format(new Date(el.dateTime)))
 }
 
 export function start() {
   learn(document.documentElement, performance.now() - performance.getEntriesByType('navigation')[0].responseStart) // the page came so long ago
   $('#zone').textContent = zone
-  const all = () => { localize(document); tick(); ages() }
+  const all = () => { localize(); tick(); ages() }
   all()
   on('htmx:afterSettle', all)
-  on('htmx:oobAfterSwap', (e) => localize(e.detail.target.parentNode || document))
+  on('htmx:sseMessage', localize)
   on('visibilitychange', tick)
   setInterval(tick, 100)
   setInterval(ages, 10000)

@@ -1,22 +1,5 @@
-// Forms: the colours, examples, sending by keyboard and once, and the editor's buttons.
-import { $, $$, on, click, control } from './dom.js'
-
-function theme(e) {
-  if (!e.target.matches('[data-themes]')) return
-  e.preventDefault()
-  document.documentElement.dataset.theme = e.submitter.value
-  document.cookie = `theme=${e.submitter.value}; Path=/; Max-Age=31536000; SameSite=Lax`
-  for (const b of e.target.querySelectorAll('button')) b.setAttribute('aria-pressed', b === e.submitter)
-}
-
-function fill(link, e) {
-  const box = $('#question')
-  if (!box || control(e) || e.shiftKey) return
-  e.preventDefault()
-  box.value = link.dataset.fill
-  box.focus()
-  box.scrollIntoView({ block: 'center' })
-}
+// Forms: sending by keyboard and once, and the editor's buttons.
+import { $$, on, control } from './dom.js'
 
 // once lets a form be sent one time; a page that comes back may send again.
 function once(e) {
@@ -47,8 +30,6 @@ function editing(e) {
 }
 
 export function start() {
-  on('submit', theme)
-  click('[data-fill]', fill)
   on('click', (e) => {
     for (const pop of $$('details.pop[open]')) if (!pop.contains(e.target)) pop.open = false
   })

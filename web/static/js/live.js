@@ -51,7 +51,8 @@ function head() {
 // selected marks the node whose panel is open: a node that the server replaced does not know.
 function selected() {
   const step = $('#panel')?.dataset.step
-  for (const n of $$('.node')) n.ariaCurrent = n.dataset.n === step ? 'true' : null
+  for (const n of $$('.node[aria-current]')) n.ariaCurrent = null
+  if (step) $('#node-' + step)?.setAttribute('aria-current', 'true')
 }
 
 // opened are the details that stay open when they are replaced.
@@ -64,12 +65,6 @@ function settle() {
     const el = document.getElementById(id)
     if (el) el.open = true
   }
-}
-
-// show brings a panel into view that a person asked for.
-function show(e) {
-  const by = e.detail?.requestConfig?.elt
-  if (e.target.id === 'panel' && by?.matches('.node, .step-link')) $('#panel').scrollIntoView({ block: 'nearest' })
 }
 
 // answered takes away a refusal when a person's next request, not one of the page's own, succeeds.
@@ -89,8 +84,7 @@ export function start() {
   }, true)
   settle()
   on('htmx:afterSettle', settle)
-  on('htmx:oobAfterSwap', settle)
-  on('htmx:afterSettle', show)
+  on('htmx:sseMessage', settle)
   on('visibilitychange', () => (document.hidden ? pause() : resume()))
   addEventListener('pagehide', pause)
   addEventListener('pageshow', (e) => { if (e.persisted) resume() })

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"strconv"
+	"time"
+
+	"planwave/internal/plan"
+	"planwave/web/templates"
+)
+
+// views are the ways to look at a run, with one of them shown.
+func views(on string) templates.ViewsProps {
+	all := []templates.ViewProps{
+		{Label: "Graph", URL: runURL},
+		{Label: "Timeline", URL: runURL + "?view=timeline"},
+		{Label: "Trace", URL: runURL + "?view=trace"},
+		{Label: "Rejections", Count: 1, URL: runURL + "?view=rejections"},
+		{Label: "Replay", URL: runURL + "?view=replay"},
+	}
+	for i := range all {
+		all[i].On = all[i].Label == on
+	}
+	return templates.ViewsProps{Views: all}
+}
+
+// replay is a moment of a run that has ended.
+func replay(playing int) templates.ReplayProps {
+	p := templates.ReplayProps{
+		RunURL: runURL, At: 31, Last: 49, Took: 3400 * time.Millisecond, Type: string(plan.EventStepSucceeded), Steps: []string{"s2"},
+		Kept: []templates.Field{{Name: "step", Value: "s2"}}, Playing: playing, PauseURL: runURL + "?at=31",
+	}
+	for _, speed := range []int{1, 4, 16} {
+		p.Plays = append(p.Plays, templates.PlayProps{Speed: speed, URL: runURL + "?at=31&play=" + strconv.Itoa(speed)})
+	}
+	return p
+}
+
+func runReplay(p templates.PageProps) templates.RunPageProps {
+	r := runRunning(p)
+	r.Stream, r.Actions, r.Views, r.Replay = templates.StreamProps{}, templates.RunActionsProps{}, views("Replay"), replay(4)
+	return r
+}
+
+// stacked is a fan whose siblings are one node, and one that is open.
+func stacked(p templates.PageProps) templates.RunPageProps {
+	r := runRunning(p)
+	n := &r.Graph.Nodes[1]
+	ids := make([]string, 0, 24)
+	for i := range cap(ids) {
+		ids = append(ids, "read-"+strconv.Itoa(i+1))
+	}
+	n.PanelURL, n.URL = "", runURL+"?open=s2"
+	n.Stack = &templates.StackProps{IDs: ids, Counts: []templates.StatusCount{
+		{Status: plan.StepStatusSucceeded, Count: 12}, {Status: plan.StepStatusRunning, Count: 5}, {Status: plan.StepStatusFailed, Count: 1}, {Status: plan.StepStatusPending, Count: 6},
+	}}
+	first := r.Graph.Nodes[0]
+	r.Graph.Folds = []templates.FoldProps{{ID: first.ID, Count: 13, X: first.X, Y: first.Y, URL: runURL}}
+	r.Graph.TurnURL = runURL + "?dir=right"
+	return r
+}
+
+func runTimeline(p templates.PageProps) templates.RunPageProps {
+	r := runSucceeded(p)
+	r.Views, r.Graph, r.Rejections, r.Trace = views("Timeline"), templates.GraphProps{Away: true}, templates.RejectionsProps{}, templates.TraceProps{}
+	return r
+}
