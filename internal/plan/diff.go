@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Change says what became of a step between two plans.
 type Change string
 
@@ -43,6 +45,32 @@ func Diff(old, now Plan) []StepChange {
 		}
 	}
 	return changes
+}
+
+// Union returns both plans in one: the steps of the new plan, then the removed
+// ones, each with what it needs in either plan. Where steps would wait on each
+// other that way, what a step of the new plan needed before is left out.
+func Union(old, now Plan) Plan {
+	u := now.Clone()
+	for _, s := range old.Steps {
+		if _, there := now.Step(s.ID); !there {
+			u.Steps = append(u.Steps, s.Clone())
+		}
+	}
+	kept := u.Clone()
+	for i := range u.Steps {
+		s := &u.Steps[i]
+		was, _ := old.Step(s.ID)
+		for _, d := range was.DependsOn {
+			if _, there := u.Step(d); there && !slices.Contains(s.DependsOn, d) {
+				s.DependsOn = append(s.DependsOn, d)
+			}
+		}
+	}
+	if _, err := Order(u); err != nil {
+		return kept
+	}
+	return u
 }
 
 // Join puts what is kept of a run before what a planner wrote for the rest. A
