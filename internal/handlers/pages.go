@@ -31,6 +31,8 @@ func (s *server) pages(e *echo.Echo) {
 	e.GET("/runs/:id/moment", s.moment)
 	e.GET("/runs/:id/play", s.play)
 	e.GET("/runs/:id/calls/:call", s.call)
+	e.GET("/runs/:id/versions/:version", s.versions)
+	e.GET("/runs/:id/versions/:version/layout.css", s.versionsCSS)
 	e.GET("/plans/:hash/layout.css", s.layoutCSS)
 
 	e.POST("/runs/:id/approve", s.approve)

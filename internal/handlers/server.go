@@ -4,8 +4,10 @@
 package handlers
 
 import (
+	"compress/gzip"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/labstack/echo/v4"
@@ -67,12 +69,20 @@ func New(c Config) http.Handler {
 		ownHost,
 		sameOrigin(http.NewCrossOriginProtection()),
 		middleware.BodyLimit(bodyLimit),
+		middleware.GzipWithConfig(middleware.GzipConfig{Level: gzip.BestSpeed, MinLength: 1024, Skipper: streams}),
 	)
 	e.GET("/static/*", echo.WrapHandler(static.Handler()))
 	s.pages(e)
 	s.api(e.Group("/api/v1"))
 	s.health(e)
 	return e
+}
+
+// streams says that a request is answered with a stream of events, which no one
+// may hold back to compress it.
+func streams(c echo.Context) bool {
+	path := c.Path()
+	return strings.HasSuffix(path, "/live") || strings.HasSuffix(path, "/play") || strings.HasSuffix(path, "/events")
 }
 
 // by is the person behind a request. Without log-in there is one.

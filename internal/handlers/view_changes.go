@@ -36,7 +36,8 @@ func (v view) changesOf() *templates.ChangesProps {
 	if len(steps) == 0 {
 		return nil
 	}
-	p := &templates.ChangesProps{From: from}
+	now, _ := v.run.Version()
+	p := &templates.ChangesProps{From: from, URL: versionURL(v.run.ID, now.Number, from)}
 	for _, s := range steps {
 		c := templates.ChangeProps{Step: templates.StepLink{ID: s.Step}, Change: string(s.Change)}
 		if s.Change != plan.ChangeRemoved {

@@ -54,6 +54,9 @@ func (v view) planDetail() *templates.PlanDetail {
 	if version.Author == "local" {
 		d.Author = "you"
 	}
+	if len(v.run.Versions) > 1 {
+		d.VersionsURL = versionURL(v.run.ID, version.Number, 0)
+	}
 	if d.ApprovedBy == "local" {
 		d.ApprovedBy = "you"
 	}

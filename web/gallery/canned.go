@@ -74,18 +74,25 @@ func graph(key string, p plan.Plan, states map[string]stepState, selected string
 
 // draw lays a plan out by its waves.
 func draw(p plan.Plan, height float64) (layout.Drawing, []int) {
-	rank := map[string]int{}
+	waves, err := plan.Waves(p)
+	if err != nil {
+		panic(err) // the plans are canned
+	}
+	at, ranks := map[string]int{}, make([]int, len(p.Steps))
 	lg := layout.Graph{}
-	at := map[string]int{}
-	var ranks []int
 	for i, s := range p.Steps {
 		at[s.ID] = i
 		lg.Nodes = append(lg.Nodes, layout.Node{ID: s.ID, W: templates.NodeWidth, H: height})
+	}
+	for n, ids := range waves {
+		for _, id := range ids {
+			ranks[at[id]] = n + 1
+		}
+	}
+	for i, s := range p.Steps {
 		for _, d := range s.DependsOn {
-			rank[s.ID] = max(rank[s.ID], rank[d]+1)
 			lg.Edges = append(lg.Edges, layout.Edge{From: at[d], To: i})
 		}
-		ranks = append(ranks, rank[s.ID]+1)
 	}
 	d, err := layout.Draw(context.Background(), lg, layout.Options{Rank: ranks})
 	if err != nil {
@@ -138,7 +145,7 @@ func large() plan.Plan {
 // stylesheets are those of the canned graphs, by file name.
 func stylesheets() map[string]string {
 	all := map[string]string{}
-	for key, p := range map[string]plan.Plan{"cities": cities(), "replanned": replanned(), "statuses": statuses(), "large": large(), "hostile": hostile()} {
+	for key, p := range map[string]plan.Plan{"cities": cities(), "replanned": replanned(), "statuses": statuses(), "large": large(), "hostile": hostile(), "edited": edited(), "versions": plan.Union(cities(), edited())} {
 		all[key+".css"] = templates.GraphCSS(graph(key, p, nil, ""))
 	}
 	return all

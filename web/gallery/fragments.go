@@ -53,6 +53,7 @@ func fragments() []state {
 		{"views", templates.Views(views("Graph"))},
 		{"replay", templates.Replay(replay(0))},
 		{"replay-none", templates.Replay(templates.ReplayProps{OOB: true})},
+		{"versions", templates.VersionsBody(versions(page("")))},
 		{"panel-none", templates.Panel(templates.PanelProps{RunURL: runURL})},
 		{"panel-plan", templates.Panel(waiting.Panel)},
 		{"editor", templates.Editor(*invalid)},

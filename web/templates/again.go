@@ -100,7 +100,9 @@ func (e EstimateProps) over() bool {
 
 // ChangesProps is what a version of the plan changes.
 type ChangesProps struct {
-	// From is the version that it is compared with.
+	// From is the version that it is compared with, and URL the page that shows the
+	// difference.
+	URL   string
 	From  int
 	Steps []ChangeProps
 }

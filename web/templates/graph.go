@@ -115,7 +115,10 @@ type NodeProps struct {
 	Stack *StackProps
 	// Draft makes it a node of a draft.
 	Draft bool
-	OOB   bool
+	// Diff makes it a node of two versions in one picture: it shows its Change in
+	// place of its status.
+	Diff bool
+	OOB  bool
 }
 
 // EdgeProps is a dependency in the picture: To needs From.
@@ -130,6 +133,8 @@ type EdgeProps struct {
 	Lit, Broken, Used bool
 	// Critical marks a part of the critical path, before approval.
 	Critical bool
+	// Change is added or removed in a picture of two versions.
+	Change string
 }
 
 // EdgesProps are all edges, #graph-edges.
@@ -156,7 +161,7 @@ type BandProps struct {
 
 // plain says that a node has nothing but its id to show in its first line.
 func (n NodeProps) plain() bool {
-	return n.Tool == "" && n.Change == "" && !n.Final && !n.Invalid
+	return n.Tool == "" && (n.Change == "" || n.Diff) && !n.Final && !n.Invalid
 }
 
 func (e EdgeProps) id() string { return "edge-" + strconv.Itoa(e.N) }
@@ -164,6 +169,8 @@ func (e EdgeProps) id() string { return "edge-" + strconv.Itoa(e.N) }
 // class says how an edge is drawn.
 func (e EdgeProps) class() string {
 	switch {
+	case e.Change != "":
+		return "edge edge-" + e.Change
 	case e.Broken:
 		return "edge edge-broken"
 	case e.Lit:
@@ -226,7 +233,10 @@ func (b BandProps) size() float64 {
 
 // class are the classes of a node.
 func (n NodeProps) class() string {
-	c := "node tone-" + stepLook(n.Status, n.Kept).Tone
+	c := "node tone-" + n.look().Tone
+	if n.Diff {
+		c += " node-" + n.Change
+	}
 	for _, k := range []struct {
 		is   bool
 		name string
@@ -236,6 +246,14 @@ func (n NodeProps) class() string {
 		}
 	}
 	return c
+}
+
+// look says how the node is coloured and what its foot says.
+func (n NodeProps) look() look {
+	if n.Diff {
+		return changeLook(n.Change)
+	}
+	return stepLook(n.Status, n.Kept)
 }
 
 // facts says whether a node's foot has more than the status.

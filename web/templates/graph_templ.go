@@ -1398,7 +1398,7 @@ func nodeTop(n NodeProps) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if n.Change != "" {
+			if n.Change != "" && !n.Diff {
 				{
 					templ_7745c5c3_ElementWriter := templ_7745c5c3_Buffer
 					templ_7745c5c3_Buffer := templ.GetBuffer()
@@ -1507,7 +1507,7 @@ func nodeFoot(n NodeProps) templ.Component {
 		}
 		ctx = templ.InitializeContext(ctx)
 		ctx = templ.ClearChildren(ctx)
-		look := stepLook(n.Status, n.Kept)
+		look := n.look()
 		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 125, "<span class=\"node-foot\">")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

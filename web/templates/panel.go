@@ -96,6 +96,9 @@ type PlanDetail struct {
 	Author, Reason string
 	// Hash is the short form of the plan's hash.
 	Hash string
+	// VersionsURL is the page of this version and those before; empty where there
+	// is one only.
+	VersionsURL string
 	// ApprovedBy is empty before approval.
 	ApprovedBy string
 	Steps      []PlannedStepLink

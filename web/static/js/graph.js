@@ -145,7 +145,7 @@ async function follow(a, e) {
   const { part, fold } = a.dataset
   const to = new URL(a)
   await htmx.ajax('GET', to.pathname + '/' + part + to.search, { source: a, target: '#' + part, swap: 'outerHTML' })
-  if (fold) $('#node-' + fold).focus()
+  if (fold) document.getElementById('node-' + fold).focus()
   else $('#' + part).scrollIntoView({ block: 'nearest' })
 }
 

@@ -52,7 +52,7 @@ function head() {
 function selected() {
   const step = $('#panel')?.dataset.step
   for (const n of $$('.node[aria-current]')) n.ariaCurrent = null
-  if (step) $('#node-' + step)?.setAttribute('aria-current', 'true')
+  document.getElementById('node-' + step)?.setAttribute('aria-current', 'true')
 }
 
 // opened are the details that stay open when they are replaced.
