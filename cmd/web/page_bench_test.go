@@ -124,3 +124,23 @@ func BenchmarkRunPageLive(b *testing.B) {
 	b.ReportMetric(all[len(all)/2], "ms-p50")
 	b.ReportMetric(all[len(all)*95/100], "ms-p95")
 }
+
+// BenchmarkEdit50 takes a dependency away and draws it again in the editor of 50
+// steps: how long after the click the plan is checked, and its picture redrawn.
+func BenchmarkEdit50(b *testing.B) {
+	app, ctx := serve(b), browser(b, 1280, 900)
+	do(b, ctx, chromedp.Navigate(meshed(b, app, mesh(50))+"?edit=1"))
+	await(b, ctx, pageReady+` && document.querySelectorAll("#graph .node").length === 50`)
+	var all []float64
+	for b.Loop() {
+		eval[bool](b, ctx, `(() => { window.took = null; const t = performance.now(), n = document.querySelectorAll(".edge").length;
+			const o = new MutationObserver(() => { if (document.querySelectorAll(".edge").length === n) return; o.disconnect(); requestAnimationFrame(() => setTimeout(() => { window.took = performance.now() - t })) })
+			o.observe(document.body, { subtree: true, childList: true });
+			[...document.querySelectorAll("#editor .deps [type=checkbox]")].at(-1).click(); return true })()`)
+		await(b, ctx, "window.took !== null")
+		all = append(all, eval[float64](b, ctx, "window.took"))
+	}
+	slices.Sort(all)
+	b.ReportMetric(all[len(all)/2], "ms-p50")
+	b.ReportMetric(all[len(all)*95/100], "ms-p95")
+}

@@ -35,7 +35,11 @@ func (s *server) draft(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	return show(c, http.StatusOK, templates.DraftPatch(s.editorOf(c.Request().Context(), v, d, -1)))
+	e := s.editorOf(c.Request().Context(), v, d, -1)
+	for i := range e.Steps {
+		e.Steps[i].Said = slices.Contains(c.Request().Form["said"], strconv.Itoa(i))
+	}
+	return show(c, http.StatusOK, templates.DraftPatch(e))
 }
 
 // savePlan takes the editor's form by the button that sent it: save, approve,

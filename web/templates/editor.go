@@ -47,6 +47,8 @@ type EditorStep struct {
 	// Contract and Strategy are kept as they are: raw JSON and a word.
 	Contract, Strategy string
 	Violations         []ViolationProps
+	// Said is that the page shows violations of the step, which may be mended.
+	Said bool
 }
 
 // DepChoice is a step that another may depend on. Unknown marks one that is

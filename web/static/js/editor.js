@@ -118,7 +118,7 @@ export function start() {
   click('[data-redo]', redo)
   click('#editor-actions a', leave)
   on('input', () => { form().dataset.changed = 'true'; keep() })
-  for (const when of ['change', 'htmx:afterSettle', 'htmx:oobAfterSwap']) on(when, note)
+  for (const when of ['change', 'htmx:afterSettle', 'htmx:afterRequest']) on(when, note)
   on('submit', (e) => { if (e.target === form()) leave() })
   addEventListener('beforeunload', (e) => { if (form().dataset.changed === 'true') e.preventDefault() })
   const [when, ...kept] = JSON.parse(sessionStorage.getItem(store())) || []

@@ -79,7 +79,7 @@ function map() {
   })
 }
 
-// ready prepares a graph that has just come onto the page.
+// ready prepares a graph that has just come.
 function ready() {
   const g = $('#graph')
   const s = sheet()
@@ -161,8 +161,9 @@ export function start() {
   on('htmx:oobBeforeSwap', (e) => { if (e.detail.target.id === 'graph') remember() })
   on('htmx:beforeSwap', remember)
   on('htmx:oobAfterSwap', (e) => {
-    const el = document.getElementById(e.detail.target.id)
-    if (el?.id === 'graph') { ready(); move() } else if (el?.classList.contains('node')) { put(el); map() }
+    const el = e.target
+    if (el.id !== e.detail.target.id) return // it is told again with each part
+    if (el.id === 'graph') { ready(); move() } else if (el.matches('.node')) { put(el); map() }
   })
   on('htmx:afterSettle', (e) => { if (['run', 'editor', 'graph'].includes(e.target.id)) { ready(); move() } })
 }
