@@ -21,6 +21,9 @@ func filled(t *testing.T, d *DB) {
 	if err := d.Keep(t.Context(), k, Answer{RunID: "r1", Status: 201, Body: []byte("zanzibar")}); err != nil {
 		t.Fatal(err)
 	}
+	if err := d.AddShare(t.Context(), Share{ID: "l1", RunID: "r1", By: "ada", CreatedAt: epoch}, []byte("hash")); err != nil {
+		t.Fatal(err)
+	}
 	s := &story{d: d, at: epoch}
 	var err error
 	if s.run, err = d.Load(t.Context(), "r1"); err != nil {

@@ -97,7 +97,7 @@ func TestAnUpgradeKeepsACopyOfTheFileAsItWas(t *testing.T) {
 	var moods, versions int
 	err = d.readers.QueryRowContext(t.Context(), `SELECT (SELECT count(mood) FROM runs), (SELECT max(version) FROM schema_versions)`).
 		Scan(&moods, &versions)
-	if err != nil || versions != 4 {
+	if err != nil || versions != 5 {
 		t.Errorf("version %d, %v", versions, err)
 	}
 	if _, err := d.Load(t.Context(), "whole"); err != nil {
@@ -120,7 +120,7 @@ func TestAnUpgradeKeepsACopyOfTheFileAsItWas(t *testing.T) {
 func TestAnUpgradeThatFailsChangesNothing(t *testing.T) {
 	path := fixture(t)
 	_, err := upgrade(t, path, withNext(t, `CREATE TABLE moods (mood TEXT); INSERT INTO nowhere VALUES (1)`), &bytes.Buffer{})
-	if err == nil || !strings.Contains(err.Error(), "migration 4, more") {
+	if err == nil || !strings.Contains(err.Error(), "migration 5, more") {
 		t.Fatalf("err = %v", err)
 	}
 	d := openFile(t, path)

@@ -21,12 +21,15 @@ type api struct {
 }
 
 // api registers the JSON API, version 1.
-func (s *server) api(g *echo.Group) {
+func (s *server) api(g *echo.Group) *api {
 	a := &api{server: s, requests: requestSchemas()}
 
 	g.POST("/runs", a.createRun, s.idempotent)
 	g.GET("/runs", a.listRuns)
 	g.GET("/runs/:id", a.getRun)
+	g.DELETE("/runs/:id", a.deleteRun)
+	g.POST("/runs/:id/shares", a.shareRun, s.idempotent)
+	g.DELETE("/runs/:id/shares/:share", a.unshareRun)
 	g.POST("/runs/:id/cancel", a.cancelRun, s.idempotent)
 	g.GET("/runs/:id/events", a.streamEvents)
 	g.GET("/runs/:id/trace", a.getTrace)
@@ -52,6 +55,7 @@ func (s *server) api(g *echo.Group) {
 	g.GET("/tools", a.listTools)
 	g.GET("/models", a.listModels)
 	g.GET("/openapi.json", openAPI)
+	return a
 }
 
 //go:embed openapi.json
@@ -88,7 +92,7 @@ func requestSchemas() map[string]*jsonschema.Schema {
 	schemas := map[string]*jsonschema.Schema{}
 	for _, name := range []string{
 		"AskRequest", "EditRequest", "ReviseRequest", "ApproveRequest", "EmptyRequest", "ContinueRequest", "AnswerRequest",
-		"ForkRequest", "ImportRequest", "DecideRequest", "CheckRequest", "AffectedRequest", "LayoutRequest",
+		"ForkRequest", "ImportRequest", "DecideRequest", "CheckRequest", "AffectedRequest", "LayoutRequest", "ShareRequest",
 	} {
 		schemas[name] = compiler.MustCompile(documentURL + "#/components/schemas/" + name)
 	}

@@ -103,6 +103,8 @@ func (d *apiDocument) hold(t testing.TB, method, path string, a answer) {
 	content := "#/paths/" + escapePointer(p) + "/" + strings.ToLower(method) + "/responses/" + status
 	if to, ok := at(responses[status], "$ref").(string); ok {
 		content = to
+	} else if at(responses[status], "content") == nil && a.body == "" {
+		return
 	} else if at(responses[status], "content", media) == nil {
 		t.Fatalf("%s %s answered %s with %q, which the document does not have", method, path, status, media)
 	}

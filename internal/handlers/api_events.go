@@ -13,6 +13,10 @@ import (
 	"planwave/internal/runs"
 )
 
+// runDeleted is what a stream says of a run that is not there any more. It is no
+// event of the log, which is gone with the run.
+const runDeleted = "run.deleted"
+
 // streamEvents follows a run: it replays the events after a number and goes on
 // live.
 func (a *api) streamEvents(c echo.Context) error {
@@ -21,7 +25,8 @@ func (a *api) streamEvents(c echo.Context) error {
 		return err
 	}
 	ctx := c.Request().Context()
-	r, err := a.Runs.Get(ctx, c.Param("id"))
+	shared := sharedOf(c)
+	r, err := a.Runs.Get(ctx, shownRun(c))
 	if err != nil {
 		return err
 	}
@@ -32,7 +37,12 @@ func (a *api) streamEvents(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	a.follow(ctx, r, after, follower{st: st, tell: (&texts{st: st}).tell, deliver: func(events []plan.Event) error {
+	a.follow(ctx, r, after, follower{st: st, open: func() (bool, error) { return a.stillOpen(ctx, shared) }, gone: func(deleted bool) error {
+		if deleted {
+			st.send(runDeleted, "", "{}")
+		}
+		return nil
+	}, tell: (&texts{st: st}).tell, deliver: func(events []plan.Event) error {
 		for _, e := range events {
 			data, err := eventData(e)
 			if err != nil {

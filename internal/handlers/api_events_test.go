@@ -360,6 +360,7 @@ func newFollower(log eventLog, v *viewer, quit <-chan struct{}) *follower {
 type silent struct{}
 
 func (silent) Now(string) []runs.Now                     { return nil }
+func (silent) Deleting(string) bool                      { return false }
 func (silent) WatchNow(string) (<-chan struct{}, func()) { return nil, func() {} }
 
 // A silent stream is kept alive, and holds no write deadline while it waits.

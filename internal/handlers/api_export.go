@@ -22,22 +22,29 @@ func exportFormats() []string { return []string{"json", "md", "mermaid", "dot", 
 func (a *api) exportRun(c echo.Context) error {
 	format := c.QueryParam("format")
 	if format == "" || format == "json" {
-		rec, err := a.Runs.Export(c.Request().Context(), c.Param("id"))
+		if l := sharedOf(c); l.is() && !l.Trace {
+			return plan.NewError(plan.CodeNotFound, "This link shows the run without its trace; it can be saved as md, mermaid, dot or svg.", nil)
+		}
+		rec, err := a.Runs.Export(c.Request().Context(), shownRun(c))
 		if err != nil {
 			return err
 		}
 		attach(c, rec.ID, "json")
 		return writeJSON(c, http.StatusOK, rec)
 	}
-	r, err := a.Runs.Get(c.Request().Context(), c.Param("id"))
+	r, err := a.Runs.Get(c.Request().Context(), shownRun(c))
 	if err != nil {
 		return err
 	}
+	r = sharedOf(c).shows(r)
 	switch format {
 	case "md":
 		calls, err := a.Store.Trace(c.Request().Context(), r.ID)
 		if err != nil {
 			return err
+		}
+		if l := sharedOf(c); l.is() && !l.Trace {
+			calls = nil
 		}
 		attach(c, r.ID, "md")
 		return c.Blob(http.StatusOK, "text/markdown; charset=utf-8", []byte(export.Markdown(r, calls)))

@@ -39,7 +39,7 @@ func (a *api) createRun(c echo.Context) error {
 
 // getRun answers the state of a run.
 func (a *api) getRun(c echo.Context) error {
-	r, err := a.Runs.Get(c.Request().Context(), c.Param("id"))
+	r, err := a.Runs.Get(c.Request().Context(), shownRun(c))
 	return a.answerRun(c, http.StatusOK, r, err)
 }
 

@@ -45,6 +45,9 @@ func (s *server) pages(e *echo.Echo) {
 	e.POST("/runs/:id/continue", s.goOn, s.submittedOnce)
 	e.POST("/runs/:id/answer", s.answerAgain, s.submittedOnce)
 	e.POST("/runs/:id/decide", s.decide)
+	e.POST("/runs/:id/shares", s.shareRun)
+	e.POST("/runs/:id/shares/:share/revoke", s.unshareRun)
+	e.POST("/runs/:id/delete", s.deleteRun)
 }
 
 // show renders a component whole before the status is sent, so that an error

@@ -38,7 +38,14 @@ func (s *server) live(c echo.Context) error {
 	w := writer{server: s, st: st, id: v.run.ID}
 	s.follow(ctx, v.run, after, follower{
 		st: st, once: !may,
-		tell:    func(calls []runs.Now) error { return w.tell(ctx, calls) },
+		open: func() (bool, error) { return s.stillOpen(ctx, v.shared) },
+		gone: func(deleted bool) error { return sendGone(ctx, st, deleted) },
+		tell: func(calls []runs.Now) error {
+			if !v.mayTrace() {
+				return nil // what is being written is a part of the trace
+			}
+			return w.tell(ctx, calls)
+		},
 		deliver: func(events []plan.Event) error { return s.sendPatch(ctx, st, v, events) },
 	})
 	return nil
@@ -51,11 +58,11 @@ func (s *server) sendPatch(ctx context.Context, st *stream, v view, events []pla
 	if err != nil {
 		return err
 	}
-	now, err := s.newView(ctx, run, v.step)
+	now, err := s.newView(ctx, v.shared.shows(run), v.step)
 	if err != nil {
 		return err
 	}
-	now.oob, now.look = true, v.look
+	now.oob, now.look, now.shared = true, v.look, v.shared
 	patch, err := s.patch(ctx, now, events)
 	if err != nil {
 		return err
@@ -67,10 +74,31 @@ func (s *server) sendPatch(ctx context.Context, st *stream, v view, events []pla
 	return nil
 }
 
+// sendGone says that there is nothing to be seen any more.
+func sendGone(ctx context.Context, st *stream, deleted bool) error {
+	n := templates.NoticeProps{Tone: "info", Title: "This link was taken back or has expired", Text: "What is shown is how the run was.", OOB: true}
+	if deleted {
+		n.Title = "This run was deleted"
+	}
+	text, err := rendered(ctx, []templ.Component{
+		templates.RunNotice(n), templates.RunActions(templates.RunActionsProps{OOB: true}), templates.Approvals(templates.ApprovalsProps{OOB: true}),
+		templates.Now(templates.NowProps{OOB: true}), templates.Stream(templates.StreamProps{OOB: true}),
+	})
+	if err != nil {
+		return err
+	}
+	st.send("patch", "", text)
+	return nil
+}
+
 // patch renders the fragments that events have changed.
 func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string, error) {
+	actions, err := s.actionsOf(ctx, v)
+	if err != nil {
+		return "", err
+	}
 	parts := []templ.Component{
-		templates.RunHead(v.head()), templates.RunActions(v.actions()), templates.RunNotice(s.noticeOf(ctx, v)), templates.Approvals(s.approvalsOf(v)),
+		templates.RunHead(v.head()), templates.RunActions(actions), templates.RunNotice(s.noticeOf(ctx, v)), templates.Approvals(s.approvalsOf(v)),
 	}
 	if v.hasGraph() {
 		parts = append(parts, s.graphPatch(ctx, v, events)...)

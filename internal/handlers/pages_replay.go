@@ -3,6 +3,7 @@ package handlers
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -56,6 +57,7 @@ func (s *server) toMoment(ctx context.Context, v view) (view, error) {
 	if err != nil {
 		return v, err
 	}
+	r = v.shared.shows(r)
 	return v.momentOf(r, events[len(events)-1], last), nil
 }
 
@@ -85,13 +87,13 @@ func (v view) replayOf() templates.ReplayProps {
 		p.Kept = append(p.Kept, templates.Field{Name: "step", Value: v.step})
 	}
 	l.at = v.look.at
-	p.PauseURL = l.address(v.run.ID, v.step)
+	p.PauseURL = l.address(v.url(), v.step)
 	if l.at >= v.last {
 		l.at = 1 // from the start
 	}
 	for _, n := range speeds() {
 		l.play = n
-		p.Plays = append(p.Plays, templates.PlayProps{Speed: n, URL: l.address(v.run.ID, v.step)})
+		p.Plays = append(p.Plays, templates.PlayProps{Speed: n, URL: l.address(v.url(), v.step)})
 	}
 	return p
 }
@@ -115,7 +117,7 @@ func (s *server) moment(c echo.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Response().Header().Set("Hx-Replace-Url", v.look.address(v.run.ID, v.step))
+	c.Response().Header().Set("Hx-Replace-Url", v.look.address(v.url(), v.step))
 	c.Response().Header().Set(echo.HeaderCacheControl, "no-store")
 	return c.HTML(http.StatusOK, text)
 }
@@ -154,29 +156,37 @@ func (s *server) play(c echo.Context) error {
 		return err
 	}
 	v.oob = true
-	p := player{server: s, st: st, view: v, pace: time.Duration(v.look.play)}
-	if err := p.run(ctx, events[v.look.at:]); err != nil && ctx.Err() == nil {
+	r, err := plan.Fold(v.run.ID, events[:v.look.at])
+	if err != nil {
+		return err
+	}
+	p := player{server: s, st: st, run: r, view: v, pace: time.Duration(v.look.play)}
+	if err := p.play(ctx, events[v.look.at:]); err != nil && !errors.Is(err, errGone) && ctx.Err() == nil {
 		s.Logger.WarnContext(ctx, "replay broke off", "run", v.run.ID, "error", err)
 	}
 	return nil
 }
 
+// errGone ends a replay whose viewer may see it no more.
+var errGone = errors.New("the link was closed")
+
 // player shows the events of a run one after the other.
 type player struct {
 	*server
 	st   *stream
+	run  *plan.Run // as it was, of which the view may show less
 	view view
 	pace time.Duration // how many times as fast
 }
 
-func (p *player) run(ctx context.Context, events []plan.Event) error {
+func (p *player) play(ctx context.Context, events []plan.Event) error {
 	due := time.Duration(0)
 	for i, e := range events {
 		due += min(e.At.Sub(p.view.now), longestPause) / p.pace
-		if err := p.view.run.Apply(e); err != nil {
+		if err := p.run.Apply(e); err != nil {
 			return err
 		}
-		p.view = p.view.momentOf(p.view.run, e, p.view.last)
+		p.view = p.view.momentOf(p.view.shared.shows(p.run), e, p.view.last)
 		if last := i == len(events)-1; due < shortestPause && !last {
 			continue // it is shown with the next
 		}
@@ -197,6 +207,9 @@ func (p *player) run(ctx context.Context, events []plan.Event) error {
 func (p *player) show(ctx context.Context, last bool) error {
 	if last {
 		p.view.look.play = 0
+	}
+	if open, err := p.stillOpen(ctx, p.view.shared); err != nil || !open {
+		return errors.Join(err, sendGone(ctx, p.st, false), p.st.flush(), errGone)
 	}
 	parts, err := p.picture(ctx, p.view)
 	if err != nil {

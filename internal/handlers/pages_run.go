@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -47,6 +48,8 @@ type view struct {
 	past   bool
 	moment plan.Event
 	last   int64
+	// shared is the link that it is seen by, if it is.
+	shared sharedLink
 	// estimate is what the plan will take, while it waits for approval.
 	estimate *runs.Estimate
 	// typed is a larger budget that was refused, to be shown again as it was.
@@ -73,14 +76,16 @@ func (s *server) newView(ctx context.Context, r *plan.Run, step string) (view, e
 
 // viewOf reads which run and step a request is about.
 func (s *server) viewOf(c echo.Context) (view, error) {
-	r, err := s.Runs.Get(c.Request().Context(), c.Param("id"))
+	shared := sharedOf(c)
+	r, err := s.Runs.Get(c.Request().Context(), shownRun(c))
 	if err != nil {
 		return view{}, err
 	}
-	v, err := s.newView(c.Request().Context(), r, c.QueryParam("step"))
+	v, err := s.newView(c.Request().Context(), shared.shows(r), c.QueryParam("step"))
 	if err != nil {
 		return v, err
 	}
+	v.shared = shared
 	v.look = lookOf(c.Request())
 	if v.shows(showReplay) && r.Status.Ended() {
 		return s.toMoment(c.Request().Context(), v)
@@ -95,8 +100,14 @@ func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error)
 		return templates.RunPageProps{}, err
 	}
 	p := templates.RunPageProps{
-		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Actions: v.actions(), Notice: s.noticeOf(ctx, v), Approvals: s.approvalsOf(v),
+		Page: s.pageProps(c, v.run.Question, "history"), Head: v.head(), Notice: s.noticeOf(ctx, v), Approvals: s.approvalsOf(v),
 		Stream: v.stream(), Now: v.nowOf(s.Runs.Now(v.run.ID)), Answer: s.answerOf(v), Panel: panel, Views: v.views(), Replay: v.replayOf(), Graph: templates.GraphProps{Away: true},
+	}
+	if p.Actions, err = s.actionsOf(ctx, v); err != nil {
+		return p, err
+	}
+	if !v.mayTrace() {
+		p.Now = templates.NowProps{}
 	}
 	if v.hasGraph() {
 		p.Graph = s.graphOf(ctx, v)
@@ -114,6 +125,7 @@ func (s *server) runPage(c echo.Context, v view) (templates.RunPageProps, error)
 		}
 		p.Trace = v.trace(calls)
 	}
+	p.Page.Shared = v.shared.props()
 	p.Page.Title, p.Page.Icon, p.Page.Wide = v.words()+" – "+plan.Short(v.run.Question, 80), tabIcon(v.run.Status), true
 	return p, nil
 }
@@ -155,7 +167,7 @@ func (s *server) panel(c echo.Context) error {
 // that is asked for again by the page itself has no new address.
 func goesTo(c echo.Context, v view) {
 	if c.Request().Header.Get("Hx-Trigger") != "nudge" {
-		c.Response().Header().Set("Hx-Push-Url", v.look.address(v.run.ID, v.step))
+		c.Response().Header().Set("Hx-Push-Url", v.look.address(v.url(), v.step))
 	}
 }
 
@@ -170,7 +182,7 @@ func (s *server) call(c echo.Context) error {
 		return err
 	}
 	for _, call := range calls {
-		if call.ID == c.Param("call") {
+		if call.ID == c.Param("call") && v.mayTrace() {
 			return show(c, http.StatusOK, templates.CallBody(v.callBody(call)))
 		}
 	}
@@ -264,10 +276,25 @@ func (s *server) submittedOnce(next echo.HandlerFunc) echo.HandlerFunc {
 	}
 }
 
+// planByHash is a plan that was saved; by a link, one of the run that it shows.
+func (s *server) planByHash(c echo.Context, hash string) (plan.Plan, error) {
+	ctx := c.Request().Context()
+	if shared := sharedOf(c); shared.is() {
+		r, err := s.Runs.Get(ctx, shared.RunID)
+		if err != nil {
+			return plan.Plan{}, err
+		}
+		if !slices.ContainsFunc(r.Versions, func(v plan.Version) bool { return v.Hash == hash }) {
+			return plan.Plan{}, db.ErrNotFound
+		}
+	}
+	return s.Store.PlanByHash(ctx, hash)
+}
+
 // layoutCSS places the nodes of a plan. It is the same for ever, since a plan
 // is named by its hash.
 func (s *server) layoutCSS(c echo.Context) error {
-	p, err := s.Store.PlanByHash(c.Request().Context(), "sha256:"+c.Param("hash"))
+	p, err := s.planByHash(c, "sha256:"+c.Param("hash"))
 	if errors.Is(err, db.ErrNotFound) {
 		return plan.NewError(plan.CodeNotFound, "There is no plan of this hash.", err)
 	}
@@ -276,6 +303,14 @@ func (s *server) layoutCSS(c echo.Context) error {
 	}
 	l := lookOf(c.Request())
 	g := s.drawAs(c.Request().Context(), p, drawingAs(p, l.dir, l.open, false))
-	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=31536000, immutable")
+	keepForEver(c)
 	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(templates.GraphCSS(g)))
+}
+
+// keepForEver lets a browser keep an answer, unless it came by a link, which may
+// be taken back.
+func keepForEver(c echo.Context) {
+	if !sharedOf(c).is() {
+		c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=31536000, immutable")
+	}
 }

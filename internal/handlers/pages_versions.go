@@ -16,17 +16,21 @@ import (
 // plan at all, of number 0, for a first version.
 type compared struct {
 	run      *plan.Run
+	shared   sharedLink
+	at       string // the run's page
 	was, now plan.Version
 }
 
 // readCompared reads which versions a request is about: by default a version is
 // held against the one before.
 func (s *server) readCompared(c echo.Context) (compared, error) {
-	r, err := s.Runs.Get(c.Request().Context(), c.Param("id"))
+	shared := sharedOf(c)
+	r, err := s.Runs.Get(c.Request().Context(), shownRun(c))
 	if err != nil {
 		return compared{}, err
 	}
-	d := compared{run: r}
+	r = shared.shows(r)
+	d := compared{run: r, shared: shared, at: view{run: r, shared: shared}.url()}
 	at, err := versionAt(r, c.Param("version"))
 	if err != nil {
 		return d, err
@@ -62,6 +66,7 @@ func (s *server) versions(c echo.Context) error {
 	}
 	p := d.page()
 	p.Page = s.pageProps(c, fmt.Sprintf("Version %d – %s", d.now.Number, plan.Short(d.run.Question, 80)), "history")
+	p.Page.Shared = d.shared.props()
 	p.Page.Wide, p.Page.Styles = true, []string{"css/versions.css"}
 	p.Graph = d.mark(s.draw(c.Request().Context(), d.drawn()))
 	return show(c, http.StatusOK, templates.Versions(p))
@@ -75,14 +80,14 @@ func (s *server) versionsCSS(c echo.Context) error {
 		return err
 	}
 	g := s.draw(c.Request().Context(), d.drawn())
-	c.Response().Header().Set(echo.HeaderCacheControl, "private, max-age=31536000, immutable")
+	keepForEver(c)
 	return c.Blob(http.StatusOK, "text/css; charset=utf-8", []byte(templates.GraphCSS(g)))
 }
 
 // versionURL is the address of a version held against another; against 0 means
 // the one before.
-func versionURL(run string, number, against int) string {
-	to := runURL(run) + "/versions/" + strconv.Itoa(number)
+func versionURL(at string, number, against int) string {
+	to := at + "/versions/" + strconv.Itoa(number)
 	if against > 0 {
 		to += "?against=" + strconv.Itoa(against)
 	}

@@ -73,7 +73,7 @@ func New(c Config) http.Handler {
 	)
 	e.GET("/static/*", echo.WrapHandler(static.Handler()))
 	s.pages(e)
-	s.api(e.Group("/api/v1"))
+	s.shares(e, s.api(e.Group("/api/v1")))
 	s.health(e)
 	return e
 }

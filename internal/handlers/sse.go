@@ -12,6 +12,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"planwave/internal/db"
 	"planwave/internal/plan"
 	"planwave/internal/runs"
 )
@@ -130,6 +131,7 @@ func (s *server) follow(ctx context.Context, run *plan.Run, after int64, f follo
 type nowBoard interface {
 	Now(runID string) []runs.Now
 	WatchNow(runID string) (changed <-chan struct{}, stop func())
+	Deleting(runID string) bool
 }
 
 // follower is one viewer's way through the log of one run.
@@ -140,7 +142,11 @@ type follower struct {
 	quit    <-chan struct{}
 	deliver func([]plan.Event) error
 	tell    func([]runs.Now) error
-	once    bool // ends with what is there
+	// open says whether the viewer may still see the run, and gone tells one who
+	// may not, or whose run was deleted.
+	open func() (bool, error)
+	gone func(deleted bool) error
+	once bool // ends with what is there
 }
 
 // run is the loop of [server.follow]. It watches before it reads, so that no
@@ -153,9 +159,14 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 	w := waiter{quit: f.quit, changed: changed, written: written, beat: time.NewTicker(heartbeatEvery)}
 	defer w.beat.Stop()
 	for {
-		events, err := f.log.Events(ctx, id, after, eventPage)
+		deleting := f.now.Deleting(id) // before the events are read, which may be the last
+		events, gone, err := f.read(ctx, id, after)
 		if err != nil {
 			return err
+		}
+		if gone {
+			f.st.send("done", "", "{}")
+			return f.st.flush()
 		}
 		if n := len(events); n > 0 {
 			after, ended = events[n-1].Seq, ends(events[n-1].Type())
@@ -163,7 +174,7 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 				return err
 			}
 		}
-		if ended && len(events) < eventPage {
+		if ended && len(events) < eventPage && !deleting {
 			f.st.send("done", "", "{}")
 			return f.st.flush()
 		}
@@ -179,6 +190,22 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 			return f.st.flush()
 		}
 	}
+}
+
+// read reads the next events, unless there is nothing to be seen any more, which
+// the viewer is told.
+func (f *follower) read(ctx context.Context, id string, after int64) (events []plan.Event, gone bool, err error) {
+	events, err = f.log.Events(ctx, id, after, eventPage)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, true, f.gone(true)
+	}
+	if err != nil || f.open == nil {
+		return events, false, err
+	}
+	if open, err := f.open(); err != nil || open {
+		return events, false, err
+	}
+	return nil, true, f.gone(false)
 }
 
 // waiter waits for news of one run.

@@ -10,6 +10,10 @@ import (
 
 func (v view) actions() templates.RunActionsProps {
 	a := templates.RunActionsProps{OOB: v.oob}
+	if v.shared.is() {
+		a.Exports = v.exports()
+		return a
+	}
 	if v.past {
 		return a
 	}
@@ -23,6 +27,7 @@ func (v view) actions() templates.RunActionsProps {
 	if v.run.Cancelable() {
 		a.CancelURL = v.url() + "/cancel"
 	}
+	a.DeleteURL = v.url() + "/delete"
 	a.Retries = v.retries()
 	if url := v.answerURL(); url != "" && !v.outOfBudget() {
 		a.AnswerURL, a.AnswerNonce, a.AnswerLabel = url, v.answerNonce(), "Write the answer"
@@ -47,10 +52,14 @@ func (v view) exports() []templates.ExportProps {
 	}
 	var all []templates.ExportProps
 	for _, format := range exportFormats() {
-		if format == "json" && !v.run.Status.Ended() {
+		if format == "json" && (!v.run.Status.Ended() || !v.mayTrace()) {
 			continue
 		}
-		all = append(all, templates.ExportProps{URL: "/api/v1" + v.url() + "/export?format=" + format, Label: words[format]})
+		at := v.url()
+		if !v.shared.is() {
+			at = "/api/v1" + at
+		}
+		all = append(all, templates.ExportProps{URL: at + "/export?format=" + format, Label: words[format]})
 	}
 	return all
 }

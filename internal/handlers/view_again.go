@@ -114,6 +114,9 @@ func (v view) outOfBudget() bool { return v.run.Continuable() && v.run.Status ==
 // approvalsOf are the tool calls that wait for a person.
 func (s *server) approvalsOf(v view) templates.ApprovalsProps {
 	p := templates.ApprovalsProps{OOB: v.oob}
+	if v.past || v.shared.is() {
+		return p
+	}
 	for _, a := range v.run.PendingApprovals() {
 		out := templates.ApprovalProps{
 			ID: a.ID, Step: v.link(a.Step), Tool: a.Tool, Arguments: exactly(a.Arguments), Again: a.Again, URL: v.url() + "/decide",

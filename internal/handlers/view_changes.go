@@ -37,7 +37,10 @@ func (v view) changesOf() *templates.ChangesProps {
 		return nil
 	}
 	now, _ := v.run.Version()
-	p := &templates.ChangesProps{From: from, URL: versionURL(v.run.ID, now.Number, from)}
+	p := &templates.ChangesProps{From: from, URL: versionURL(v.url(), now.Number, from)}
+	if !v.mayTrace() {
+		p.URL = "" // a version has the tools' arguments
+	}
 	for _, s := range steps {
 		c := templates.ChangeProps{Step: templates.StepLink{ID: s.Step}, Change: string(s.Change)}
 		if s.Change != plan.ChangeRemoved {

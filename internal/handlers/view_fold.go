@@ -103,7 +103,7 @@ func (v view) stack(n templates.NodeProps) templates.NodeProps {
 		}
 	}
 	n.Status = stackStatus(counts)
-	n.URL = v.look.with(n.ID).address(v.run.ID, v.step)
+	n.URL = v.look.with(n.ID).address(v.url(), v.step)
 	return n
 }
 

@@ -33,7 +33,7 @@ func (s *server) graphOf(ctx context.Context, v view) templates.GraphProps {
 	if g.Problem != "" {
 		return g
 	}
-	g.StylesheetURL = "/plans/" + version.Hash[len("sha256:"):] + "/layout.css?" + l.query()
+	g.StylesheetURL = v.shared.at + "/plans/" + version.Hash[len("sha256:"):] + "/layout.css?" + l.query()
 	v.turnOf(&g, l.dir)
 	v.fillNodes(&g, l)
 	v.fillEdges(&g, l.fans)
@@ -62,7 +62,7 @@ func (v view) fillNodes(g *templates.GraphProps, l drawing) {
 		n.Change, n.Final = marks[n.ID], n.ID == final
 	}
 	for i, f := range g.Folds {
-		g.Folds[i].URL = v.look.with(f.ID).address(v.run.ID, v.step)
+		g.Folds[i].URL = v.look.with(f.ID).address(v.url(), v.step)
 	}
 }
 
@@ -91,7 +91,7 @@ func (v view) turnOf(g *templates.GraphProps, dir layout.Direction) {
 	if l.dir = layout.Right; dir == layout.Right {
 		l.dir = layout.Down
 	}
-	g.TurnURL, g.Right = l.address(v.run.ID, v.step), dir == layout.Right
+	g.TurnURL, g.Right = l.address(v.url(), v.step), dir == layout.Right
 }
 
 // node fills in what a step is at.

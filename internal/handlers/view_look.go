@@ -96,13 +96,14 @@ func (l look) with(fold string) look {
 	return l
 }
 
-// address is a run's page with this look and a step selected, "" for none.
-func (l look) address(run, step string) string {
+// address is the page of a run at a path with this look and a step selected, ""
+// for none.
+func (l look) address(path, step string) string {
 	q := l.values()
 	if step != "" {
 		q.Set("step", step)
 	}
-	return runURL(run) + query(q)
+	return path + query(q)
 }
 
 func query(q url.Values) string {

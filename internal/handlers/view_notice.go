@@ -14,6 +14,10 @@ func (s *server) noticeOf(ctx context.Context, v view) templates.NoticeProps {
 		return templates.NoticeProps{OOB: v.oob}
 	}
 	n := v.notice()
+	if v.shared.is() {
+		n.Todo = ""
+		return n
+	}
 	n.Budget = s.budgetOf(ctx, v)
 	return n
 }

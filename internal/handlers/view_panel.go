@@ -15,7 +15,7 @@ import (
 
 // panelOf is the selected step, or the plan as a whole.
 func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, error) {
-	p := templates.PanelProps{RunURL: v.look.address(v.run.ID, ""), OOB: v.oob}
+	p := templates.PanelProps{RunURL: v.look.address(v.url(), ""), OOB: v.oob}
 	if v.step == "" {
 		p.Plan = v.planDetail()
 		return p, nil
@@ -25,10 +25,15 @@ func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, err
 		return p, err
 	}
 	if v.past {
-		p.Step = s.stepDetail(v, v.before(calls), nil)
-		return p, nil
+		calls, loose = v.before(calls), nil
+	}
+	if !v.mayTrace() {
+		calls, loose = nil, nil
 	}
 	p.Step = s.stepDetail(v, calls, loose)
+	if v.past || v.shared.is() {
+		return p, nil
+	}
 	p.Step.Writing = writingOf(v.step, s.Runs.Now(v.run.ID))
 	p.Step.Retry, p.Step.Fork = v.retryOf(v.run.Step(v.step)), v.forkOf(v.step, s.NewID())
 	if p.Step.Retry != nil || p.Step.Fork != nil {
@@ -54,8 +59,8 @@ func (v view) planDetail() *templates.PlanDetail {
 	if version.Author == "local" {
 		d.Author = "you"
 	}
-	if len(v.run.Versions) > 1 {
-		d.VersionsURL = versionURL(v.run.ID, version.Number, 0)
+	if len(v.run.Versions) > 1 && v.mayTrace() {
+		d.VersionsURL = versionURL(v.url(), version.Number, 0)
 	}
 	if d.ApprovedBy == "local" {
 		d.ApprovedBy = "you"

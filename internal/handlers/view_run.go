@@ -9,11 +9,17 @@ import (
 	"planwave/web/templates"
 )
 
-func (v view) url() string { return runURL(v.run.ID) }
+// url is the run's page, or the shared one that shows it.
+func (v view) url() string {
+	if v.shared.at != "" {
+		return v.shared.at
+	}
+	return runURL(v.run.ID)
+}
 
 // link selects a step on the page.
 func (v view) link(id string) templates.StepLink {
-	to := v.look.address(v.run.ID, id)
+	to := v.look.address(v.url(), id)
 	return templates.StepLink{ID: id, URL: to, PanelURL: v.url() + "/panel" + to[len(v.url()):]}
 }
 
@@ -48,7 +54,7 @@ func (v view) head() templates.RunHeadProps {
 		h.Ended = v.now
 	}
 	h.Facts = v.facts()
-	if r.ForkedFrom != "" {
+	if r.ForkedFrom != "" && !v.shared.is() { // a link shows no other run
 		h.ParentURL = runURL(r.ForkedFrom)
 		h.Kept = keptOf(r)
 	}
@@ -117,7 +123,7 @@ func share(used, limit int) int {
 func (v view) stream() templates.StreamProps {
 	st := templates.StreamProps{OOB: v.oob}
 	if v.past && v.look.play > 0 && v.look.at < v.last {
-		st.URL = v.url() + "/play" + v.look.address(v.run.ID, v.step)[len(v.url()):]
+		st.URL = v.url() + "/play" + v.look.address(v.url(), v.step)[len(v.url()):]
 	}
 	if v.past || v.run.Status.Ended() {
 		return st

@@ -12,15 +12,15 @@ import (
 // page is the page of two versions, without the picture.
 func (d compared) page() templates.VersionsPageProps {
 	p := templates.VersionsPageProps{
-		Question: d.run.Question, RunURL: runURL(d.run.ID), URL: versionURL(d.run.ID, d.now.Number, 0),
+		Question: d.run.Question, RunURL: d.at, URL: versionURL(d.at, d.now.Number, 0),
 		Number: d.now.Number, Against: d.was.Number,
 	}
 	if p.Against > 0 {
-		p.SwapURL = versionURL(d.run.ID, d.was.Number, d.now.Number)
+		p.SwapURL = versionURL(d.at, d.was.Number, d.now.Number)
 	}
 	for _, v := range slices.Backward(d.run.Versions) {
 		p.Versions = append(p.Versions, templates.VersionRow{
-			Number: v.Number, URL: versionURL(d.run.ID, v.Number, 0), Author: authorOf(v), Reason: v.Reason, At: v.At,
+			Number: v.Number, URL: versionURL(d.at, v.Number, 0), Author: authorOf(v), Reason: v.Reason, At: v.At,
 			Approved: v.Number == d.run.Approved,
 		})
 	}
@@ -182,7 +182,7 @@ func (d compared) drawn() plan.Plan { return plan.Union(d.was.Plan, d.now.Plan) 
 // mark marks what is different in a picture of both versions.
 func (d compared) mark(g templates.GraphProps) templates.GraphProps {
 	g.Key = fmt.Sprintf("versions-%s-%d-%d", d.run.ID, d.now.Number, d.was.Number)
-	g.StylesheetURL = strings.Replace(versionURL(d.run.ID, d.now.Number, d.was.Number), "?", "/layout.css?", 1)
+	g.StylesheetURL = strings.Replace(versionURL(d.at, d.now.Number, d.was.Number), "?", "/layout.css?", 1)
 	if d.was.Number == 0 {
 		g.StylesheetURL += "/layout.css"
 	}

@@ -32,7 +32,9 @@ func (v view) shows(name string) bool { return v.look.show == name }
 func (v view) hasGraph() bool { return v.shows("") || v.shows(showReplay) }
 
 // hasRejections says whether the plans that were sent back are on the page.
-func (v view) hasRejections() bool { return v.shows("") || v.shows(showRejections) }
+func (v view) hasRejections() bool {
+	return v.mayTrace() && (v.shows("") || v.shows(showRejections))
+}
 
 // hasTimeline says whether the timeline is on the page.
 func (v view) hasTimeline() bool {
@@ -41,7 +43,7 @@ func (v view) hasTimeline() bool {
 
 // hasTrace says whether the trace is on the page.
 func (v view) hasTrace() bool {
-	return v.shows(showTrace) || v.shows("") && len(v.run.Steps) <= mostBelow
+	return v.mayTrace() && (v.shows(showTrace) || v.shows("") && len(v.run.Steps) <= mostBelow)
 }
 
 // views are the ways to look at the run, each with its address.
@@ -54,10 +56,14 @@ func (v view) views() templates.ViewsProps {
 		}
 		l := v.look
 		l.show, l.at, l.play = show, 0, 0
-		p.Views = append(p.Views, templates.ViewProps{Label: label, Count: count, URL: l.address(r.ID, v.step), On: v.shows(show)})
+		p.Views = append(p.Views, templates.ViewProps{Label: label, Count: count, URL: l.address(v.url(), v.step), On: v.shows(show)})
 	}
 	add("", "Graph", 0, true)
 	add(showTimeline, "Timeline", 0, len(r.Waves) > 0 || v.past)
+	if !v.mayTrace() {
+		add(showReplay, "Replay", 0, r.Status.Ended() || v.past)
+		return p
+	}
 	add(showTrace, "Trace", 0, r.Usage.Requests > 0 || len(r.Open) > 0 || v.past)
 	add(showRejections, "Rejections", len(r.Rejections), len(r.Rejections) > 0)
 	add(showReplay, "Replay", 0, r.Status.Ended() || v.past)

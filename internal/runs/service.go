@@ -29,6 +29,8 @@ type Log interface {
 	Unfinished(ctx context.Context) ([]string, error)
 	// Events returns at most limit events of a run after the numbered one.
 	Events(ctx context.Context, runID string, after int64, limit int) ([]plan.Event, error)
+	// Delete deletes a run and all that belongs to it.
+	Delete(ctx context.Context, runID string) error
 }
 
 // Traces tells what models were asked before.
@@ -77,7 +79,8 @@ type Service struct {
 	stop context.CancelCauseFunc
 	wg   sync.WaitGroup
 
-	board board
+	board    board
+	deleting sync.Map // the runs that are being deleted, by id
 
 	mu      sync.Mutex
 	live    map[string]*live // guarded by mu; runs that are in use

@@ -64,3 +64,21 @@ func runTimeline(p templates.PageProps) templates.RunPageProps {
 	r.Views, r.Graph, r.Rejections, r.Trace = views("Timeline"), templates.GraphProps{Away: true}, templates.RejectionsProps{}, templates.TraceProps{}
 	return r
 }
+
+// shares are the links that were given out to a run.
+func shares() *templates.ShareProps {
+	return &templates.ShareProps{URL: runURL + "/shares", Links: []templates.LinkProps{
+		{RevokeURL: runURL + "/shares/1/revoke", Created: ago(time.Hour), Expires: ago(-7 * 24 * time.Hour), Trace: true},
+		{RevokeURL: runURL + "/shares/2/revoke", Created: ago(48 * time.Hour)},
+	}}
+}
+
+// runShared is a run as whoever has a link to it sees it.
+func runShared(p templates.PageProps) templates.RunPageProps {
+	p.Shared = &templates.SharedProps{By: "Ada", Expires: ago(-7 * 24 * time.Hour)}
+	r := runSucceeded(p)
+	r.Actions = templates.RunActionsProps{Exports: []templates.ExportProps{{URL: "/s/token/export?format=md", Label: "Markdown, a report"}}}
+	r.Panel.Step, r.Panel.Plan, r.Rejections, r.Trace = nil, planDetail(cities()), templates.RejectionsProps{}, templates.TraceProps{}
+	r.Views = templates.ViewsProps{Views: views("Graph").Views[:2]}
+	return r
+}

@@ -28,7 +28,7 @@ func base(p templates.PageProps, s plan.RunStatus, words string) templates.RunPa
 	r.Panel.RunURL = runURL
 	if s.Ended() {
 		r.Head.Ended, r.Stream = now(), templates.StreamProps{}
-		r.Actions = templates.RunActionsProps{AgainURL: "/?from=0198c0de"}
+		r.Actions = templates.RunActionsProps{AgainURL: "/?from=0198c0de", Share: shares(), DeleteURL: runURL + "/delete"}
 	}
 	return r
 }

@@ -61,6 +61,7 @@ func themed(theme string) []state {
 		{"versions-first", templates.Versions(versionsFirst(p))},
 		{"versions-same", templates.Versions(versionsSame(p))},
 		{"versions-hostile", templates.Versions(versionsHostile(p))},
+		{"run-shared", templates.Run(runShared(p))},
 		{"run-hostile", templates.Run(runHostile(p))},
 		{"edit", templates.Run(runEdit(p))},
 		{"edit-invalid", templates.Run(runEditInvalid(p))},

@@ -16,6 +16,8 @@ type PageProps struct {
 	// Nav marks the entry of the navigation that is open: home, history,
 	// settings or none.
 	Nav string
+	// Shared is set on a page that is seen by a link.
+	Shared *SharedProps
 	// Styles are stylesheets that only this page needs, as in "css/versions.css".
 	Styles []string
 	// Theme is light, dark or system (also when empty), from the cookie "theme".

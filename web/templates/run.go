@@ -121,6 +121,9 @@ type RunActionsProps struct {
 	AnswerURL, AnswerLabel, AnswerNonce string
 	// AgainURL is the home page with this question and these options filled in.
 	AgainURL string
+	// Share gives out links, and DeleteURL deletes the run.
+	Share     *ShareProps
+	DeleteURL string
 	// Exports are the files that the run can be saved as.
 	Exports []ExportProps
 	OOB     bool
