@@ -51,7 +51,26 @@ func (d *DB) Append(ctx context.Context, b Batch) error {
 	}
 	now := d.clock()
 	err = d.write(ctx, b.Run.ID, func(s *session) error { return s.append(b, records, now) })
-	return failed(err, "append to run %s", b.Run.ID)
+	if err != nil {
+		return failed(err, "append to run %s", b.Run.ID)
+	}
+	d.observed(b, d.clock().Sub(now))
+	return nil
+}
+
+// observed tells the observers of a batch that is in the file. One that breaks
+// takes nothing with it: what was committed is committed.
+func (d *DB) observed(b Batch, took time.Duration) {
+	for _, tell := range d.told {
+		func() {
+			defer func() {
+				if p := recover(); p != nil {
+					d.log.Error("an observer of commits broke", "run", b.Run.ID, "panic", p)
+				}
+			}()
+			tell(b, took)
+		}()
+	}
 }
 
 // append writes a batch inside a transaction.

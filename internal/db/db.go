@@ -15,13 +15,21 @@ type Options struct {
 	Logger *slog.Logger
 	// Clock is the time; nil is the machine's.
 	Clock func() time.Time
+	// Observers are told of each batch after it was committed, with how long that
+	// took, before Append returns. They must be quick, keep nothing of the batch,
+	// and change nothing.
+	Observers []Observer
 }
+
+// Observer is told of a batch that is in the file.
+type Observer func(b Batch, took time.Duration)
 
 // DB is an open database. Every method is safe for concurrent use.
 type DB struct {
 	path  string
 	log   *slog.Logger
 	clock func() time.Time
+	told  []Observer
 
 	readers *sql.DB
 	writing *sql.DB   // one connection, which writer holds
@@ -57,7 +65,7 @@ func newDB(path string, o Options) *DB {
 		o.Clock = time.Now //nolint:forbidigo // the default of an option
 	}
 	return &DB{
-		path: path, log: o.Logger, clock: o.Clock,
+		path: path, log: o.Logger, clock: o.Clock, told: o.Observers,
 		jobs: make(chan *job), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 }

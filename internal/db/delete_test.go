@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"planwave/internal/plan"
 )
@@ -121,4 +122,76 @@ func TestADeletedRunTakesNoMoreEvents(t *testing.T) { // a deleted run stops fir
 	if p, err := d.List(t.Context(), Filter{}); err != nil || len(p.Runs) > 0 {
 		t.Errorf("%v, %v", idsOf(p), err)
 	}
+}
+
+// endedAt makes a run of one event after the other that ended at a time.
+func endedAt(t *testing.T, d *DB, id string, at time.Time) *story {
+	t.Helper()
+	s := newStory(d, id)
+	s.at = at.Add(-5 * time.Millisecond)
+	s.tell(t, asked("zanzibar"))
+	s.at = at
+	s.tell(t, plan.RunCancelled{By: "ada"})
+	return s
+}
+
+func TestRunsThatEndedLongAgoAreDeleted(t *testing.T) {
+	d := openNew(t)
+	day := 24 * time.Hour
+	limit := epoch.Add(-90 * day)
+	endedAt(t, d, "oldest", epoch.Add(-200*day))
+	endedAt(t, d, "old", limit.Add(-time.Millisecond))
+	endedAt(t, d, "older", epoch.Add(-100*day))
+	goesOn := newStory(d, "goes on")
+	goesOn.at = epoch.Add(-300 * day)
+	goesOn.tell(t, begin("q", 1)...)
+	lately := newStory(d, "asked long ago, ended lately")
+	lately.at = epoch.Add(-300 * day)
+	lately.tell(t, asked("q"))
+	lately.at = limit
+	lately.tell(t, plan.RunCancelled{})
+	recorded := newStory(d, "recorded")
+	recorded.at = epoch.Add(-300 * day)
+	created := asked("q")
+	created.Recorded = true
+	recorded.tell(t, created, plan.RunFailed{})
+	again := endedAt(t, d, "set going again", epoch.Add(-300*day))
+	again.tell(t, plan.RunContinued{Status: plan.RunStatusPlanning, Reason: "again"})
+
+	for _, want := range []int{2, 1, 0} {
+		if n, err := d.DeleteEnded(t.Context(), limit, 2); err != nil || n != want {
+			t.Fatalf("%d were deleted, %v; want %d", n, err, want)
+		}
+		if want == 2 { // the oldest first
+			_, err := d.Load(t.Context(), "oldest")
+			wantErr(t, err, ErrNotFound)
+			if _, err := d.Load(t.Context(), "old"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for _, s := range []*story{goesOn, lately, again} {
+		sameRows(t, d, s.run)
+	}
+	if _, err := d.Load(t.Context(), "recorded"); err != nil {
+		t.Error(err)
+	}
+	if rows := rowsOf(t, d); rows["runs"] != 4 {
+		t.Errorf("left are %v", rows)
+	}
+	if p, err := d.List(t.Context(), Filter{Query: "zanzibar"}); err != nil || len(p.Runs) != 1 {
+		t.Errorf("found are %v, %v", idsOf(p), err)
+	}
+	sound(t, d)
+}
+
+func TestWhoWatchesADeletedRunIsWoken(t *testing.T) {
+	d := openNew(t)
+	endedAt(t, d, "old", epoch.Add(-time.Hour))
+	changed, stop := d.Watch("old")
+	defer stop()
+	if n, err := d.DeleteEnded(t.Context(), epoch, 10); err != nil || n != 1 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	<-changed
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -114,6 +115,69 @@ func TestAnUpgradeKeepsACopyOfTheFileAsItWas(t *testing.T) {
 		if strings.Contains(table, "mood") {
 			t.Errorf("the copy is not as it was: %s", table)
 		}
+	}
+}
+
+// upTo are the first n migrations, as an earlier program had them.
+func upTo(t *testing.T, n int) fstest.MapFS {
+	t.Helper()
+	all, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{}
+	for _, name := range all[:n] {
+		text, err := migrations.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: text}
+	}
+	return files
+}
+
+// A file of every earlier version is brought to the schema that a new file has,
+// with all that is in it, and is kept as it was.
+func TestFilesOfEveryEarlierVersion(t *testing.T) {
+	all, err := readMigrations(migrations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := tablesOf(t, openNew(t))
+	for version := 1; version < len(all); version++ {
+		t.Run(fmt.Sprintf("version %d", version), func(t *testing.T) {
+			path := fixture(t)
+			old := newDB(path, Options{})
+			if err := old.open(t.Context(), upTo(t, version)); err != nil {
+				t.Fatal(err)
+			}
+			was := tablesOf(t, old)
+			if err := errors.Join(old.abandon(), removeIfThere(path+".v1")); err != nil {
+				t.Fatal(err)
+			}
+			d := openFile(t, path)
+			if got := tablesOf(t, d); !reflect.DeepEqual(got, want) {
+				t.Errorf("the schema is\n%s\nand that of a new file\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			for _, id := range []string{"whole", "waiting"} {
+				r, err := d.Load(t.Context(), id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sameRows(t, d, r)
+			}
+			sound(t, d)
+			kept := newDB(fmt.Sprintf("%s.v%d", path, version), Options{})
+			if err := kept.open(t.Context(), upTo(t, version)); err != nil {
+				t.Fatal(err)
+			}
+			if got := tablesOf(t, kept); !reflect.DeepEqual(got, was) {
+				t.Errorf("the copy is not as the file was:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(was, "\n"))
+			}
+			if err := kept.abandon(); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
