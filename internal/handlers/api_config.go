@@ -82,10 +82,12 @@ func (a *api) listModels(c echo.Context) error {
 	return writeJSON(c, http.StatusOK, map[string]any{"models": models, "defaults": defaults})
 }
 
-// health registers the checks of load balancers and supervisors.
+// health registers the checks of load balancers and supervisors, and the figures
+// for Prometheus.
 func (s *server) health(e *echo.Echo) {
 	e.GET("/healthz", alive)
 	e.GET("/readyz", s.ready)
+	e.GET("/metrics", echo.WrapHandler(s.Metrics.Handler(s.Logger)))
 }
 
 // alive says that the process answers.

@@ -140,7 +140,7 @@ func TestDocumentNamesEveryRouteAndNoOther(t *testing.T) {
 	s := newSite(t, &scriptedModel{})
 	var routed, published []string
 	for _, r := range s.echo.Routes() {
-		if strings.HasPrefix(r.Path, "/api/") || r.Path == "/healthz" || r.Path == "/readyz" {
+		if strings.HasPrefix(r.Path, "/api/") || r.Path == "/healthz" || r.Path == "/readyz" || r.Path == "/metrics" {
 			path := regexp.MustCompile(`:([a-z]+)`).ReplaceAllString(r.Path, "{$1}")
 			routed = append(routed, r.Method+" "+path)
 		}

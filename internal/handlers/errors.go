@@ -180,7 +180,7 @@ func sameOrigin(p *http.CrossOriginProtection) echo.MiddlewareFunc {
 // health checks, or names JSON and not HTML as what it reads.
 func wantsProblem(r *http.Request) bool {
 	switch p := r.URL.Path; {
-	case p == "/api", strings.HasPrefix(p, "/api/"), p == "/healthz", p == "/readyz":
+	case p == "/api", strings.HasPrefix(p, "/api/"), p == "/healthz", p == "/readyz", p == "/metrics":
 		return true
 	}
 	accept := strings.ToLower(strings.Join(r.Header.Values("Accept"), ","))

@@ -14,6 +14,7 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 
 	"planwave/internal/db"
+	"planwave/internal/metrics"
 	"planwave/internal/model"
 	"planwave/internal/runs"
 	"planwave/internal/tools"
@@ -38,6 +39,8 @@ type Config struct {
 	// Servers are the servers that further tools come from, with their state; nil
 	// where there are none.
 	Servers func() []mcp.State
+	// Metrics are what is counted; nil counts on its own.
+	Metrics *metrics.Metrics
 	// Quit is closed when the server stops, so that streams end.
 	Quit <-chan struct{}
 }
@@ -56,6 +59,9 @@ const bodyLimit = "64M"
 
 // New returns the handler of everything that Planwave serves.
 func New(c Config) http.Handler {
+	if c.Metrics == nil {
+		c.Metrics = metrics.New()
+	}
 	s := &server{Config: c, markdown: markdown.New()}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true

@@ -120,6 +120,7 @@ type eventLog interface {
 // run is the state of the run at any moment before the call. No transaction
 // stays open while follow waits.
 func (s *server) follow(ctx context.Context, run *plan.Run, after int64, f follower) {
+	defer s.Metrics.StreamOpened()()
 	f.log, f.now, f.quit = s.Store, s.Runs, s.Quit
 	err := f.run(ctx, run.ID, after, run.Status.Ended() && after >= run.Seq)
 	if err != nil && ctx.Err() == nil {
