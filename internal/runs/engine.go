@@ -40,6 +40,8 @@ func (e *engine) Retries() <-chan scheduler.Retry { return e.l.retries }
 
 // Execute carries out one attempt, by a tool or by an agent.
 func (e *engine) Execute(ctx context.Context, t scheduler.Task) (out scheduler.Outcome) {
+	e.l.s.steps.Add(1)
+	defer e.l.s.steps.Add(-1)
 	defer func() {
 		if p := recover(); p != nil {
 			out = e.failed(ctx, t, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))

@@ -55,6 +55,12 @@ func (m *meter) Generate(ctx context.Context, req model.Request) (model.Response
 		return model.Response{}, fmt.Errorf("reserve a call of the %s: %w", m.agent, err)
 	}
 	defer reserved.Settle(amount) // whatever happens; what is settled below counts first
+	land, err := m.l.s.gate.pass(ctx)
+	if err != nil {
+		reserved.Settle(plan.Amount{})
+		return model.Response{}, err
+	}
+	defer land()
 	call, err := m.begin(ctx, request, amount)
 	if err != nil {
 		reserved.Settle(plan.Amount{})

@@ -59,6 +59,11 @@ func (r *recorder) Call(ctx context.Context, name string, args json.RawMessage) 
 
 // make makes a call and records it.
 func (r *recorder) make(ctx context.Context, name string, args json.RawMessage, approval string) (tools.Result, error) {
+	land, err := r.l.s.gate.pass(ctx)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	defer land()
 	c := r.newCall(name, args)
 	telling, done := r.l.s.board.tool(ctx, r.l.id, Now{Call: c.ID, Agent: plan.RoleExecutor, Step: r.step, Attempt: r.attempt, Progress: tools.Progress{Tool: name}})
 	out, err := r.tools.Call(telling, name, args)

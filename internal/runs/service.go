@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"planwave/internal/db"
@@ -80,7 +81,9 @@ type Service struct {
 	wg   sync.WaitGroup
 
 	board    board
-	deleting sync.Map // the runs that are being deleted, by id
+	gate     gate
+	deleting sync.Map     // the runs that are being deleted, by id
+	steps    atomic.Int64 // attempts that are being carried out
 
 	mu      sync.Mutex
 	live    map[string]*live // guarded by mu; runs that are in use
