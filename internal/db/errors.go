@@ -24,7 +24,7 @@ var (
 	// ErrBusy is a file that another program keeps locked.
 	ErrBusy = errors.New("the database is locked by another program: end that program or try again")
 	// ErrCorrupt is a file that is damaged.
-	ErrCorrupt = errors.New("the database file is damaged: put a backup in its place")
+	ErrCorrupt = errors.New("the database file is damaged: put a backup in its place, with \"planwave restore FILE\"")
 	// ErrNotDatabase is a file that is something else.
 	ErrNotDatabase = errors.New("the file is not a Planwave database: name another file, or move this one away")
 	// ErrNewer is a file written by a newer program than this.

@@ -57,6 +57,11 @@ func (d *DB) open(ctx context.Context, files fs.FS) (err error) {
 	if err := requireOption(ctx, d.writer, "ENABLE_FTS5"); err != nil {
 		return err
 	}
+	if version > 0 {
+		if err := d.whole(ctx); err != nil {
+			return err
+		}
+	}
 	if err := d.migrate(ctx, all, version); err != nil {
 		return err
 	}

@@ -107,20 +107,18 @@ func TestDamagedFiles(t *testing.T) { // BEHAVIOUR 11
 			return b
 		},
 		"only the first page is left": func(b []byte) []byte { return b[:4096] },
+		"a page in the middle is overwritten": func(b []byte) []byte {
+			copy(b[len(b)/2/4096*4096:], bytes.Repeat([]byte{0xAA}, 4096))
+			return b
+		},
 	}
 	for name, damage := range tests {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "runs.db")
 			writeFile(t, path, damage(bytes.Clone(good)))
-			d, err := Open(t.Context(), path, Options{})
-			if err == nil {
-				_, err = d.Load(t.Context(), "r1")
-				if closeErr := d.Close(); closeErr != nil {
-					t.Error(closeErr)
-				}
-			}
+			err := openErr(t, path)
 			wantErr(t, err, ErrCorrupt)
-			if !strings.Contains(err.Error(), "backup") {
+			if !strings.Contains(err.Error(), "planwave restore") {
 				t.Errorf("the error says not what to do: %v", err)
 			}
 		})

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -51,7 +50,7 @@ func restore(ctx context.Context, path, backup string, now time.Time) (r Restore
 		return r, err
 	}
 	if r.Runs, err = check(ctx, backup); err != nil {
-		return r, err
+		return r, fmt.Errorf("the backup cannot be used, and the database is as it was: %w", err)
 	}
 	part := path + ".restoring"
 	if err := newDB(backup, Options{}).copyTo(ctx, part, true); err != nil {
@@ -126,31 +125,11 @@ func check(ctx context.Context, path string) (runs int, err error) {
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	for _, pragma := range []string{"PRAGMA integrity_check(3)", "PRAGMA foreign_key_check"} {
-		found, err := readAll(ctx, c, scanFirst, pragma)
-		if err != nil {
+		if err := soundBy(ctx, c, pragma); err != nil {
 			return 0, err
-		}
-		if text := strings.Join(found, "; "); text != "" && text != "ok" {
-			return 0, fmt.Errorf("%w (%s found %s)", ErrCorrupt, pragma, text)
 		}
 	}
 	return runs, c.QueryRowContext(ctx, `SELECT count(*) FROM runs`).Scan(&runs)
-}
-
-// scanFirst reads the first of however many columns there are.
-func scanFirst(rows *sql.Rows) (string, error) {
-	columns, err := rows.Columns()
-	if err != nil {
-		return "", err
-	}
-	into := make([]any, len(columns))
-	for i := range into {
-		into[i] = new(sql.NullString)
-	}
-	if err := rows.Scan(into...); err != nil {
-		return "", err
-	}
-	return into[0].(*sql.NullString).String, nil //nolint:errcheck,forcetypeassert // it was put there above
 }
 
 // seize gets the database at path for this program alone, folds its

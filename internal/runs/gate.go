@@ -51,19 +51,11 @@ func (g *gate) close() (flying int, landed <-chan struct{}) {
 	return g.flying, g.landed
 }
 
-// Drain begins the end of the process: no further call of a model or tool is
-// begun, and those that fly come to their end and are recorded, or ctx ends
-// first. [Service.Stop] must follow. It returns how many calls were flying, and
-// how many of them did not end.
-func (s *Service) Drain(ctx context.Context) (flying, left int) {
-	flying, landed := s.gate.close()
-	select {
-	case <-landed:
-	case <-ctx.Done():
-	}
-	left, _ = s.gate.close()
-	return flying, left
-}
+// Drain begins the end of the process: from its return on no further call of a
+// model or tool is begun, and those that fly come to their end and are recorded.
+// It returns how many fly, and a channel that is closed when none does any more.
+// [Service.Stop] must follow.
+func (s *Service) Drain() (flying int, landed <-chan struct{}) { return s.gate.close() }
 
 // StepsRunning is how many attempts at steps are being carried out.
 func (s *Service) StepsRunning() int { return int(s.steps.Load()) }
