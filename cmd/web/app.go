@@ -14,15 +14,18 @@ import (
 	"planwave/internal/agent"
 	"planwave/internal/db"
 	"planwave/internal/handlers"
+	"planwave/internal/metrics"
 	"planwave/internal/model"
 	"planwave/internal/model/demo"
 	"planwave/internal/planner"
 	"planwave/internal/prompt"
 	"planwave/internal/runs"
+	"planwave/internal/traces"
 )
 
-// shutdownGrace is how long requests in flight may take when the program ends.
-const shutdownGrace = 5 * time.Second
+// requestGrace is how long requests in flight may take when the program ends, and
+// the last traces.
+const requestGrace = 5 * time.Second
 
 // app is the whole server. [newApp] binds the address and opens the database,
 // Run serves until its context ends, Close lets go of everything.
@@ -33,6 +36,9 @@ type app struct {
 	store    *db.DB
 	models   *model.Registry
 	tools    *toolset
+	traces   *traces.Tracer // nil where none are made
+	retain   *retention
+	grace    time.Duration
 	quit     chan struct{}
 	demoOnly bool
 }
@@ -54,27 +60,42 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("set up the tools: %w", err), listener.Close())
 	}
-	store, err := db.Open(ctx, c.DB, db.Options{Logger: logger, Clock: time.Now})
+	figures := metrics.New()
+	observers := []db.Observer{figures.Committed}
+	spans, err := newTraces(ctx, c, logger)
 	if err != nil {
 		set.Close()
-		return nil, errors.Join(fmt.Errorf("open the database %s: %w", c.DB, err), listener.Close())
+		return nil, errors.Join(err, registry.Close(), listener.Close())
+	}
+	if spans != nil {
+		observers = append(observers, spans.Committed)
+	}
+	store, err := db.Open(ctx, c.DB, db.Options{Logger: logger, Clock: time.Now, Observers: observers})
+	if err != nil {
+		set.Close()
+		return nil, errors.Join(err, closeTraces(spans), registry.Close(), listener.Close())
 	}
 	if err := withReplays(registry, store); err != nil {
 		set.Close()
-		return nil, errors.Join(err, store.Close(), registry.Close(), listener.Close())
+		return nil, errors.Join(err, closeTraces(spans), store.Close(), registry.Close(), listener.Close())
 	}
-	a := &app{listener: listener, store: store, models: registry, tools: set, quit: make(chan struct{}), demoOnly: registry.DemoOnly()}
+	a := &app{
+		listener: listener, store: store, models: registry, tools: set, traces: spans, grace: c.ShutdownGrace,
+		retain: &retention{store: store, keep: c.Retention, clock: time.Now, log: logger},
+		quit:   make(chan struct{}), demoOnly: registry.DemoOnly(),
+	}
 	a.runs = runs.New(runs.Config{
 		Store: store, Models: registry, Tools: set.Registry, CostLimit: c.CostLimit, Prompts: prompts,
 		Clock: time.Now, NewID: newID, Logger: logger,
 	})
+	figures.Watch(store, a.runs.StepsRunning)
 	if c.Samples && store.New() {
 		a.takeSamples(ctx)
 	}
 	a.server = &http.Server{
 		Handler: handlers.New(handlers.Config{
 			Runs: a.runs, Store: store, Models: registry, Tools: set.Registry, Logger: logger,
-			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Servers: set.states, Quit: a.quit,
+			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Servers: set.states, Metrics: figures, Quit: a.quit,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
@@ -110,15 +131,46 @@ func (a *app) Run(ctx context.Context) error {
 	if err := a.runs.Start(ctx); err != nil {
 		return errors.Join(err, a.server.Close())
 	}
+	tidied := make(chan struct{})
+	tidy, stop := context.WithCancel(ctx)
+	go func() {
+		defer close(tidied)
+		a.retain.run(tidy)
+	}()
+	defer func() {
+		stop()
+		<-tidied
+	}()
 	select {
 	case err := <-served:
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
 	}
+	return a.shutDown(context.WithoutCancel(ctx))
+}
+
+// shutDown ends the streams at once, and lets requests and the calls of models
+// and tools that are being made come to their end, each for their time.
+func (a *app) shutDown(ctx context.Context) error {
+	flying, landed := a.runs.Drain()
 	close(a.quit)
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
-	defer cancel()
-	if err := a.server.Shutdown(grace); err != nil {
+	answered := make(chan error, 1)
+	go func() {
+		grace, cancel := context.WithTimeout(ctx, requestGrace)
+		defer cancel()
+		answered <- a.server.Shutdown(grace)
+	}()
+	grace := time.NewTimer(a.grace)
+	defer grace.Stop()
+	select {
+	case <-landed:
+	case <-grace.C:
+	}
+	if flying > 0 {
+		left, _ := a.runs.Drain()
+		a.runs.Logger.InfoContext(ctx, "runs are parked and go on at the next start", "calls_ended", flying-left, "calls_cut_off", left)
+	}
+	if err := <-answered; err != nil {
 		return fmt.Errorf("shut down: %w", errors.Join(err, a.server.Close()))
 	}
 	return nil
@@ -128,5 +180,27 @@ func (a *app) Run(ctx context.Context) error {
 func (a *app) Close() error {
 	a.runs.Stop()
 	a.tools.Close()
-	return errors.Join(a.store.Close(), a.models.Close())
+	return errors.Join(a.store.Close(), a.models.Close(), closeTraces(a.traces))
+}
+
+// newTraces returns what makes traces, nil where no collector is named.
+func newTraces(ctx context.Context, c config, logger *slog.Logger) (*traces.Tracer, error) {
+	if c.OTLPEndpoint == "" {
+		return nil, nil
+	}
+	return traces.New(ctx, c.OTLPEndpoint, logger)
+}
+
+// closeTraces sends the last traces. A collector that is away is no failure of
+// the program.
+func closeTraces(t *traces.Tracer) error {
+	if t == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), requestGrace)
+	defer cancel()
+	if err := t.Close(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
 }

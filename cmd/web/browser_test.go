@@ -64,7 +64,7 @@ func browser(t testing.TB, width, height int) context.Context {
 // serve runs the whole app on a free port with the demo model.
 func serve(t testing.TB, change ...func(*config)) *app {
 	t.Helper()
-	c, err := readConfig([]string{"-addr", "127.0.0.1:0", "-samples", "off", "-db", filepath.Join(t.TempDir(), "planwave.db")},
+	c, err := readConfig([]string{"-addr", "127.0.0.1:0", "-samples", "off", "-shutdown-grace", "0s", "-db", filepath.Join(t.TempDir(), "planwave.db")},
 		func(string) string { return "" }, io.Discard)
 	if err != nil {
 		t.Fatal(err)

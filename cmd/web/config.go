@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,6 +41,11 @@ type config struct {
 	Prices        string
 	Auth          string
 	LogLevel      slog.Level
+	Retention     time.Duration // 0 keeps runs for ever
+	ShutdownGrace time.Duration
+	OTLPEndpoint  string
+	retention     string
+	shutdownGrace string
 	costLimit     string
 	callTimeout   string
 	inFlight      string
@@ -82,6 +89,9 @@ func (c *config) list() []setting {
 		{flag: "prompts", env: "PLANWAVE_PROMPTS", into: &c.Prompts, help: "folder whose planner.txt, executor.txt and synthesizer.txt replace the built-in prompts"},
 		{flag: "fetch-allow", env: "PLANWAVE_FETCH_ALLOW", into: &c.fetchAllow, help: "addresses or networks that fetch_url may reach although private, as 10.1.0.0/16,192.168.1.7 (default: none)"},
 		{flag: "samples", env: "PLANWAVE_SAMPLES", preset: "on", into: &c.samples, help: "on: a new database begins with two recorded runs of the demo model to look at; off: with none"},
+		{flag: "retention", env: "PLANWAVE_RETENTION", into: &c.retention, help: "runs that ended longer ago are deleted, as 90d or 36h (default: none ever is)"},
+		{flag: "shutdown-grace", env: "PLANWAVE_SHUTDOWN_GRACE", preset: "20s", into: &c.shutdownGrace, help: "how long the calls of models and tools that are being made may take when the program is told to end"},
+		{flag: "otlp-endpoint", env: "OTEL_EXPORTER_OTLP_ENDPOINT", into: &c.OTLPEndpoint, help: "address of an OpenTelemetry collector that traces are sent to over HTTP, as http://127.0.0.1:4318 (default: none are made)"},
 		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
 		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
 	}
@@ -109,6 +119,13 @@ func readConfig(args []string, env func(string) string, errOut io.Writer) (confi
 			}
 		}
 		flags.StringVar(s.into, s.flag, preset, s.help+" ["+s.env+"]")
+	}
+	flags.Usage = func() {
+		say(errOut, "planwave [flags]\tserves\n")
+		for _, name := range slices.Sorted(maps.Keys(commands())) {
+			say(errOut, "planwave %s [-db FILE] FILE\t%s\n", name, commands()[name].help)
+		}
+		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
 		return c, err
@@ -162,7 +179,8 @@ func (c *config) check() error {
 		}
 		c.CostLimit = &usd
 	}
-	for name, v := range map[string]string{"GEMINI_BASE_URL": c.GeminiBaseURL, "OPENAI_BASE_URL": c.OpenAIBaseURL} {
+	c.checkOperation(wrong)
+	for name, v := range map[string]string{"GEMINI_BASE_URL": c.GeminiBaseURL, "OPENAI_BASE_URL": c.OpenAIBaseURL, "OTEL_EXPORTER_OTLP_ENDPOINT": c.OTLPEndpoint} {
 		if u, err := url.Parse(v); v != "" && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https") {
 			wrong(name, v, "it must be an http or https address, as http://127.0.0.1:11434/v1")
 		}
@@ -195,6 +213,35 @@ func (c *config) checkLimits(wrong func(name, value, want string)) {
 	if c.Retry.MaxWait, err = time.ParseDuration(c.maxWait); err != nil || c.Retry.MaxWait <= 0 {
 		wrong("PLANWAVE_MAX_WAIT", c.maxWait, "it must be a duration above zero, as 5m")
 	}
+}
+
+// checkOperation reads for how long runs are kept and calls may go on.
+func (c *config) checkOperation(wrong func(name, value, want string)) {
+	var err error
+	if c.retention != "" {
+		if c.Retention, err = readDays(c.retention); err != nil || c.Retention <= 0 {
+			wrong("PLANWAVE_RETENTION", c.retention, "it must be a number of days above zero, as 90d, or a duration, as 36h")
+		}
+	}
+	if c.ShutdownGrace, err = time.ParseDuration(c.shutdownGrace); err != nil || c.ShutdownGrace < 0 {
+		wrong("PLANWAVE_SHUTDOWN_GRACE", c.shutdownGrace, "it must be a duration, as 20s, or 0s for none")
+	}
+}
+
+// mostDays is more than anybody means, and fewer than a duration can hold.
+const mostDays = 36_500
+
+// readDays reads a duration that may be a number of days, as 90d.
+func readDays(text string) (time.Duration, error) {
+	number, days := strings.CutSuffix(text, "d")
+	if !days {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n > mostDays {
+		return 0, errors.New("no number of days")
+	}
+	return time.Duration(n) * 24 * time.Hour, nil
 }
 
 // loopback holds that nobody else can reach the address, since there is no

@@ -21,6 +21,17 @@ func main() {
 // run is the whole program: it returns the exit status. 2 is a wrong setting,
 // 1 a failure while starting or serving.
 func run(args []string, env func(string) string, out, errOut io.Writer) int {
+	if len(args) > 0 {
+		if c, ok := commands()[args[0]]; ok {
+			return c.run(args[0], args[1:], env, out, errOut)
+		}
+	}
+	return serveUntilTold(args, env, out, errOut)
+}
+
+// serveUntilTold serves until the program is told to end. Told twice, it ends at
+// once, which loses nothing but the calls that are being made.
+func serveUntilTold(args []string, env func(string) string, out, errOut io.Writer) int {
 	conf, err := readConfig(args, env, errOut)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -31,6 +42,7 @@ func run(args []string, env func(string) string, out, errOut io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop)
 	logger := slog.New(slog.NewTextHandler(errOut, &slog.HandlerOptions{Level: conf.LogLevel}))
 	app, err := newApp(ctx, conf, logger)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -47,6 +48,11 @@ func TestWrongSettingsStopTheStart(t *testing.T) {
 		"no address":            {env: map[string]string{"OPENAI_BASE_URL": "ollama"}, want: "http or https address"},
 		"log level":             {args: []string{"-log-level", "loud"}, want: "debug, info, warn or error"},
 		"samples":               {env: map[string]string{"PLANWAVE_SAMPLES": "some"}, want: `PLANWAVE_SAMPLES is "some": it must be on or off`},
+		"retention":             {args: []string{"-retention", "soon"}, want: `PLANWAVE_RETENTION is "soon": it must be a number of days above zero, as 90d`},
+		"retention of nothing":  {env: map[string]string{"PLANWAVE_RETENTION": "0d"}, want: `PLANWAVE_RETENTION is "0d"`},
+		"retention for ever":    {args: []string{"-retention", "99999999d"}, want: `PLANWAVE_RETENTION is "99999999d"`},
+		"time to end":           {args: []string{"-shutdown-grace", "-1s"}, want: `PLANWAVE_SHUTDOWN_GRACE is "-1s": it must be a duration, as 20s`},
+		"no collector":          {env: map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "localhost:4318"}, want: "http or https address"},
 		"unknown flag":          {args: []string{"-colour", "red"}, want: "not defined: -colour"},
 		"stray argument":        {args: []string{"serve"}, want: `unexpected argument "serve"`},
 		"no network":            {env: map[string]string{"PLANWAVE_FETCH_ALLOW": "10.0.0.0/99"}, want: `PLANWAVE_FETCH_ALLOW is "10.0.0.0/99"`},
@@ -109,6 +115,15 @@ func TestFlagBeatsEnvironment(t *testing.T) {
 	}
 	if c.DB != "flag.db" || c.RoleModels["judge"] != "demo" || c.OpenAIKey != "k" {
 		t.Errorf("config = %+v", c)
+	}
+}
+
+func TestHowLongRunsAreKept(t *testing.T) {
+	for text, want := range map[string]time.Duration{"": 0, "90d": 90 * 24 * time.Hour, "36h": 36 * time.Hour} {
+		c, err := readConfig([]string{"-retention", text}, func(string) string { return "" }, &bytes.Buffer{})
+		if err != nil || c.Retention != want || c.ShutdownGrace != 20*time.Second {
+			t.Errorf("%q: kept for %s, %s to end, %v", text, c.Retention, c.ShutdownGrace, err)
+		}
 	}
 }
 
