@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // Backup writes a whole copy of the database to a file that is not there yet,
@@ -14,6 +15,35 @@ import (
 func (d *DB) Backup(ctx context.Context, path string) error {
 	return failed(d.copyTo(ctx, path, false), "back up database %s to %s", d.path, path)
 }
+
+// Snapshot returns a whole copy of the database to read from. The file it is in
+// stands beside the database until the copy is closed.
+func (d *DB) Snapshot(ctx context.Context) (*Snapshot, error) {
+	s, err := d.snapshot(ctx)
+	return s, failed(err, "copy database %s", d.path)
+}
+
+func (d *DB) snapshot(ctx context.Context) (*Snapshot, error) {
+	place, err := os.CreateTemp(filepath.Dir(d.path), filepath.Base(d.path)+".snapshot-*")
+	if err != nil {
+		return nil, err
+	}
+	name := place.Name()
+	if err := errors.Join(place.Close(), d.copyTo(ctx, name, true)); err != nil {
+		return nil, errors.Join(err, removeIfThere(name))
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, errors.Join(err, removeIfThere(name))
+	}
+	return &Snapshot{f}, nil
+}
+
+// Snapshot is a copy of the database that is read once.
+type Snapshot struct{ *os.File }
+
+// Close removes the copy.
+func (s *Snapshot) Close() error { return errors.Join(s.File.Close(), removeIfThere(s.Name())) }
 
 // copyTo copies the database as it is at one moment. It has a connection of
 // its own, since the readers' may not write.
@@ -30,6 +60,9 @@ func (d *DB) copyTo(ctx context.Context, path string, replace bool) (err error) 
 			err = errors.Join(err, removeIfThere(part))
 		}
 	}()
+	if err := d.place(part); err != nil {
+		return err
+	}
 	c, err := sql.Open("sqlite3", address(d.path, copyPragmas))
 	if err != nil {
 		return err
@@ -42,6 +75,20 @@ func (d *DB) copyTo(ctx context.Context, path string, replace bool) (err error) 
 		return err
 	}
 	return os.Rename(part, path) //nolint:gosec // the operator names the file
+}
+
+// place makes the empty file that the copy goes into. Nobody may read it who may
+// not read the database.
+func (d *DB) place(part string) error {
+	info, err := os.Stat(d.path)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()) //nolint:gosec // the operator names the file
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // syncFile waits until the file is on the disk.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -45,6 +46,43 @@ func TestABackupWhileRunsGoOn(t *testing.T) {
 	for _, id := range ids {
 		if r, err := copied.Load(t.Context(), id); err != nil || r.Seq != 4 {
 			t.Errorf("run %s was copied in part: %+v, %v", id, r, err)
+		}
+	}
+}
+
+func TestASnapshotIsThereUntilItIsClosed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	d := openFile(t, path)
+	s := whole(t, d, "r1", "q", "r", "a")
+	snapshot, err := d.Snapshot(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(snapshot)
+	if err := errors.Join(err, snapshot.Close()); err != nil {
+		t.Fatal(err)
+	}
+	copied := filepath.Join(t.TempDir(), "copy.db")
+	writeFile(t, copied, content)
+	sameRows(t, openFile(t, copied), s.run)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.Snapshot(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+	only(t, filepath.Dir(path), "runs.db", "runs.db-shm", "runs.db-wal")
+}
+
+func TestWhoMayNotReadTheDatabaseMayNotReadItsCopies(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	d := openFile(t, path)
+	for _, mode := range []fs.FileMode{0o600, 0o640} {
+		copied := filepath.Join(t.TempDir(), "copy.db")
+		if err := errors.Join(os.Chmod(path, mode), d.Backup(t.Context(), copied)); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(copied); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("the mode is %v, %v, want %v", info.Mode(), err, mode)
 		}
 	}
 }

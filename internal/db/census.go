@@ -36,7 +36,7 @@ func (d *DB) Sizes() (file, log int64, err error) {
 	if err != nil {
 		return 0, 0, failed(err, "measure database %s", d.path)
 	}
-	ahead, err := os.Stat(d.path + "-wal") //nolint:gosec // the operator names the file
+	ahead, err := os.Stat(d.path + "-wal")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return info.Size(), 0, nil

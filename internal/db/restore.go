@@ -66,8 +66,8 @@ func restore(ctx context.Context, path, backup string, now time.Time) (r Restore
 		return r, err
 	}
 	if r.Kept, err = putAside(path, now); err == nil {
-		if err = os.Rename(part, path); err != nil && r.Kept != "" { //nolint:gosec // the operator names the file
-			err = errors.Join(err, os.Rename(r.Kept, path)) //nolint:gosec // the operator names the file
+		if err = os.Rename(part, path); err != nil && r.Kept != "" {
+			err = errors.Join(err, os.Rename(r.Kept, path))
 		}
 	}
 	return r, errors.Join(err, release(), syncFolder(filepath.Dir(path)))
@@ -137,7 +137,7 @@ func check(ctx context.Context, path string) (runs int, err error) {
 // not there is nobody's.
 func seize(ctx context.Context, path string) (release func() error, err error) {
 	nothing := func() error { return nil }
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the file
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nothing, nil
 	}
 	c, err := sql.Open("sqlite3", address(path, "?_busy_timeout=100"))
@@ -163,12 +163,12 @@ func seize(ctx context.Context, path string) (release func() error, err error) {
 // putAside gives what is at path another name, with its write-ahead log if there
 // is one, and returns that name.
 func putAside(path string, now time.Time) (kept string, err error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // the operator names the file
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return "", removeLogs(path)
 	}
 	kept = path + ".before-restore-" + now.UTC().Format("20060102T150405.000Z")
 	for _, end := range []string{"-wal", ""} {
-		err := os.Rename(path+end, kept+end) //nolint:gosec // the operator names the file
+		err := os.Rename(path+end, kept+end)
 		if err != nil && (end == "" || !errors.Is(err, fs.ErrNotExist)) {
 			return "", err
 		}

@@ -27,7 +27,7 @@ func scraped(t *testing.T, m *Metrics) (text, logged string) {
 	t.Helper()
 	var log bytes.Buffer
 	w := httptest.NewRecorder()
-	m.Handler(slog.New(slog.NewTextHandler(&log, nil))).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	m.Handler(slog.New(slog.NewTextHandler(&log, nil))).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 	if w.Code != http.StatusOK || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Errorf("%d %v", w.Code, w.Header())
 	}

@@ -160,7 +160,7 @@ func TestARunIsATrace(t *testing.T) {
 			said := fmt.Sprint(s)
 			has := map[string]string{}
 			for _, a := range s.Attributes {
-				has[string(a.Key)] = a.Value.Emit()
+				has[string(a.Key)] = a.Value.String()
 			}
 			for _, pair := range strings.Fields(tt.says) {
 				if key, value, _ := strings.Cut(pair, "="); has[key] != value {
