@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"go.uber.org/goleak"
 
 	"planwave/internal/db"
@@ -92,6 +93,9 @@ func TestWhatIsCommittedIsCounted(t *testing.T) {
 		if strings.Contains(text, never) {
 			t.Errorf("%s is told", never)
 		}
+	}
+	if problems, err := promlint.New(strings.NewReader(text)).Lint(); err != nil || len(problems) > 0 {
+		t.Errorf("what is told is not as Prometheus has it: %v, %v", problems, err)
 	}
 	if !strings.Contains(text, "\ngo_goroutines ") {
 		t.Error("nothing is told of the Go runtime")
