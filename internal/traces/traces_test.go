@@ -36,12 +36,12 @@ func kept() (*Tracer, *tracetest.InMemoryExporter) {
 
 // teller tells a tracer of a run, one event a second.
 type teller struct {
-	t   *testing.T
+	t   testing.TB
 	to  *Tracer
 	run *plan.Run
 }
 
-func tell(t *testing.T, to *Tracer, id string) *teller {
+func tell(t testing.TB, to *Tracer, id string) *teller {
 	return &teller{t: t, to: to, run: &plan.Run{ID: id}}
 }
 
@@ -240,6 +240,7 @@ func collector(t *testing.T, status int) (url string, got chan []byte) {
 }
 
 func TestSpansComeToTheCollector(t *testing.T) {
+	t.Setenv("OTEL_SERVICE_NAME", "another-name")
 	url, got := collector(t, http.StatusOK)
 	to, err := New(t.Context(), url+"/", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -252,7 +253,7 @@ func TestSpansComeToTheCollector(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := <-got
-	for _, want := range []string{"invoke_workflow plan", "chat gemini-3.1-flash-lite", "execute_tool get_city", "service.name", "planwave"} {
+	for _, want := range []string{"invoke_workflow plan", "chat gemini-3.1-flash-lite", "execute_tool get_city", "service.name", "another-name"} {
 		if !bytes.Contains(body, []byte(want)) {
 			t.Errorf("%s did not come", want)
 		}
@@ -303,5 +304,21 @@ func TestACollectorThatRefusesFailsNothing(t *testing.T) {
 	<-got
 	if !strings.Contains(log.String(), "traces are lost") {
 		t.Errorf("logged %q", log.String())
+	}
+}
+
+// BenchmarkCommitted is what the traces of a whole run, six spans, cost those who
+// carry it out.
+func BenchmarkCommitted(b *testing.B) {
+	to := newTracer(sdk.NewBatchSpanProcessor(&failing{make([]error, 1<<20)}), resource.Empty())
+	b.Cleanup(func() {
+		if err := to.Close(context.Background()); err != nil {
+			b.Error(err)
+		}
+	})
+	for b.Loop() {
+		w := tell(b, to, "r1")
+		w.begin()
+		w.end()
 	}
 }
