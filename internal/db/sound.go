@@ -9,8 +9,8 @@ import (
 )
 
 // mostChecked is the size of file up to which every page is looked at when it is
-// opened, which takes about a second for so much. What is wrong in a larger one is found when it
-// is read, and by a restore.
+// opened, which takes about a second for so much. What is wrong in a larger one is
+// found when it is read, and by a restore.
 const mostChecked = 256 << 20
 
 // whole holds that no page of the file is damaged, if it is small enough to be

@@ -19,7 +19,7 @@ func (s *server) pages(e *echo.Echo) {
 	e.POST("/theme", s.setTheme)
 	e.GET("/settings", s.settings)
 	e.POST("/settings/test", s.testModel)
-	e.POST("/settings/backup", s.backUp)
+	e.POST(backupPath, s.backUp)
 
 	e.GET("/runs", s.history)
 	e.GET("/runs/latest", s.latest)

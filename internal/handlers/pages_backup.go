@@ -9,6 +9,9 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
+// backupPath is where a backup is downloaded.
+const backupPath = "/settings/backup"
+
 // backUp answers with a whole copy of the database, which "planwave restore"
 // takes, while runs go on.
 func (s *server) backUp(c echo.Context) (err error) {

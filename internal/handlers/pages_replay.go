@@ -155,6 +155,7 @@ func (s *server) play(c echo.Context) error {
 	if err != nil {
 		return err
 	}
+	defer s.Metrics.StreamOpened()()
 	v.oob = true
 	r, err := plan.Fold(v.run.ID, events[:v.look.at])
 	if err != nil {

@@ -75,7 +75,7 @@ func New(c Config) http.Handler {
 		ownHost,
 		sameOrigin(http.NewCrossOriginProtection()),
 		middleware.BodyLimit(bodyLimit),
-		middleware.GzipWithConfig(middleware.GzipConfig{Level: gzip.BestSpeed, MinLength: 1024, Skipper: streams}),
+		middleware.GzipWithConfig(middleware.GzipConfig{Level: gzip.BestSpeed, MinLength: 1024, Skipper: sentAsItIs}),
 	)
 	e.GET("/static/*", echo.WrapHandler(static.Handler()))
 	s.pages(e)
@@ -84,11 +84,11 @@ func New(c Config) http.Handler {
 	return e
 }
 
-// streams says that a request is answered with a stream of events, which no one
-// may hold back to compress it.
-func streams(c echo.Context) bool {
+// sentAsItIs says that a request is answered with a stream of events, which no one
+// may hold back to compress it, or with a backup, whose size is told.
+func sentAsItIs(c echo.Context) bool {
 	path := c.Path()
-	return strings.HasSuffix(path, "/live") || strings.HasSuffix(path, "/play") || strings.HasSuffix(path, "/events")
+	return path == backupPath || strings.HasSuffix(path, "/live") || strings.HasSuffix(path, "/play") || strings.HasSuffix(path, "/events")
 }
 
 // by is the person behind a request. Without log-in there is one.
