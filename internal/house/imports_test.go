@@ -49,6 +49,7 @@ var mayImport = []struct {
 	{"internal/agent", []string{
 		"internal/contract", "internal/model", "internal/tools", "internal/looseread", "internal/prompt", "internal/plan",
 	}},
+	{"internal/treesearch", nil},
 	{"internal/contract", []string{"internal/plan"}},
 	{"internal/model/demo", []string{"internal/model", "internal/tools", "internal/plan"}},
 	{"internal/model/gemini", []string{"internal/model", "internal/plan"}},
