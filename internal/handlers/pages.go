@@ -23,6 +23,7 @@ func (s *server) pages(e *echo.Echo) {
 
 	e.GET("/runs", s.history)
 	e.GET("/runs/latest", s.latest)
+	e.GET("/compare", s.compare)
 	e.POST("/runs", s.ask, s.submittedOnce)
 	e.POST("/runs/import", s.importRun)
 	e.GET("/runs/:id", s.run)

@@ -231,6 +231,9 @@ func (s *server) history(c echo.Context) error {
 		Page: s.pageProps(c, "History", "history"), Query: q.Get("q"), Runs: s.rowsOf(page.Runs),
 		Filters: statusChips(q), Filtered: f.Query != "" || len(f.Statuses) > 0,
 	}
+	for i := range p.Runs {
+		p.Runs[i].Pick = true
+	}
 	for _, st := range f.Statuses {
 		p.Hidden = append(p.Hidden, templates.Field{Name: "status", Value: string(st)})
 	}

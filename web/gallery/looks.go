@@ -82,3 +82,30 @@ func runShared(p templates.PageProps) templates.RunPageProps {
 	r.Views = templates.ViewsProps{Views: views("Graph").Views[:2]}
 	return r
 }
+
+// compared are two runs of one question side by side.
+func compared(p templates.PageProps) templates.ComparePageProps {
+	p.Wide, p.Nav, p.Styles = true, "history", []string{"css/versions.css", "css/compare.css"}
+	was, now := "Quillhaven is the densest, with 1,200.0 people per km².", "Quillhaven is the densest of the three, with 1,200 people per km²."
+	run := func(status plan.RunStatus, answer []plan.Span) templates.ComparedRun {
+		return templates.ComparedRun{
+			Question: question, URL: runURL, Status: status, Facts: []string{"plan", "waves", "gemini:gemini-3.1-flash-lite"}, Answer: answer,
+			Subject: "Quillhaven", Value: "1,200.0", Bars: waves(true).Waves[0].Bars,
+		}
+	}
+	second := run(plan.RunStatusPartial, plan.Words(was, now))
+	v := versions(p)
+	second.Changes, second.Lines = v.Counts, v.Steps
+	third := run(plan.RunStatusFailed, nil)
+	third.Missing, third.Subject, third.Value = "There is no answer: failed.", "", ""
+	cell := templates.StepCell{There: true, Link: link("s1"), Status: plan.StepStatusSucceeded, Took: 1900 * time.Millisecond, Tokens: 612}
+	return templates.ComparePageProps{
+		Page: p, AgainURL: "/?q=again", Runs: []templates.ComparedRun{run(plan.RunStatusSucceeded, plan.Words(was, was)), second, third},
+		Verdict: []string{"Against the first run, the second took 0.48 times the time, 2.00 times the model calls and 1.61 times the tokens; it was answered in part, the first succeeded."},
+		Figures: []templates.FigureRow{
+			{Name: "Time, question to end", Values: []string{"6.2 s", "3.0 s", "4.1 s"}, Best: []bool{false, true, false}},
+			{Name: "Cost", Values: []string{"$0.0021", "unknown", "$0.0013"}, Best: make([]bool, 3)},
+		},
+		Steps: []templates.AlignedStep{{ID: "s1", Cells: []templates.StepCell{cell, cell, {}}}},
+	}
+}

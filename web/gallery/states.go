@@ -62,6 +62,7 @@ func themed(theme string) []state {
 		{"versions-same", templates.Versions(versionsSame(p))},
 		{"versions-hostile", templates.Versions(versionsHostile(p))},
 		{"run-shared", templates.Run(runShared(p))},
+		{"compare", templates.Compare(compared(p))},
 		{"run-hostile", templates.Run(runHostile(p))},
 		{"edit", templates.Run(runEdit(p))},
 		{"edit-invalid", templates.Run(runEditInvalid(p))},

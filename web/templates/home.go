@@ -139,6 +139,8 @@ type RunRow struct {
 	Model         string
 	Corrections   int
 	Recorded      bool
+	// Pick lets it be chosen for a comparison.
+	Pick bool
 }
 
 // facts are the short facts beside a run in a list.
