@@ -249,5 +249,7 @@ func TestErrorsOfTheDatabase(t *testing.T) {
 // keyFor is the key of a request of the one person that there is.
 func keyFor(method, path, name, body string) db.Key {
 	r := httptest.NewRequestWithContext(context.Background(), method, path, nil)
-	return keyOf(echo.New().NewContext(r, nil), name, []byte(body))
+	c := echo.New().NewContext(r, nil)
+	c.Set(personKey, local())
+	return keyOf(c, name, []byte(body))
 }

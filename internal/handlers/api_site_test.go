@@ -51,6 +51,8 @@ type parts struct {
 	costLimit *plan.USD
 	prices    model.Prices
 	servers   []mcp.State
+	access    Access
+	clock     func() time.Time // the machine's where it is nil
 	server    []func(*http.Server)
 }
 
@@ -64,7 +66,11 @@ func newSiteOf(t testing.TB, m *scriptedModel, with parts) *site {
 	t.Helper()
 	s := &site{t: t, model: m, log: &syncBuffer{}, quit: make(chan struct{}), client: &http.Client{}, doc: readDocument(t)}
 	logger := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	store, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), db.Options{Logger: logger, Clock: time.Now})
+	clock := with.clock
+	if clock == nil {
+		clock = time.Now
+	}
+	store, err := db.Open(t.Context(), filepath.Join(t.TempDir(), "runs.db"), db.Options{Logger: logger, Clock: clock})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +82,10 @@ func newSiteOf(t testing.TB, m *scriptedModel, with parts) *site {
 	newID := counter()
 	s.store = store
 	s.runs = runs.New(runs.Config{
-		Store: store, Models: models, Tools: set, CostLimit: with.costLimit, Clock: time.Now, NewID: newID, Logger: logger,
+		Store: store, Models: models, Tools: set, CostLimit: with.costLimit, Clock: clock, NewID: newID, Logger: logger,
 	})
 	h := New(Config{
-		Runs: s.runs, Store: store, Models: models, Tools: set, Logger: logger, Clock: time.Now, NewID: newID, Quit: s.quit,
+		Runs: s.runs, Store: store, Models: models, Tools: set, Logger: logger, Clock: clock, NewID: newID, Quit: s.quit, Access: with.access,
 		Servers: func() []mcp.State { return with.servers },
 	})
 	s.echo = h.(*echo.Echo) //nolint:errcheck,forcetypeassert // New is ours

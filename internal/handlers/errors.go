@@ -17,8 +17,10 @@ import (
 // Codes of requests that are refused before any run hears of them.
 const (
 	codeMalformed   plan.Code = "malformed_request"
+	codeLogIn       plan.Code = "log_in"
 	codeForbidden   plan.Code = "forbidden"
 	codeMethod      plan.Code = "method_not_allowed"
+	codeTooOften    plan.Code = "too_often"
 	codeClientGone  plan.Code = "client_gone"
 	codeUnavailable plan.Code = "unavailable"
 	codeStoreFull   plan.Code = "storage_full"
@@ -35,6 +37,8 @@ func kindOf(code plan.Code) (status int, title string) {
 	switch code {
 	case codeMalformed:
 		return http.StatusBadRequest, "The request cannot be read"
+	case codeLogIn:
+		return http.StatusUnauthorized, "Log in first"
 	case codeForbidden:
 		return http.StatusForbidden, "The request is not allowed"
 	case plan.CodeNotFound:
@@ -53,6 +57,8 @@ func kindOf(code plan.Code) (status int, title string) {
 		return http.StatusUnprocessableEntity, "The request is not valid"
 	case plan.CodePlanInvalid:
 		return http.StatusUnprocessableEntity, "The plan breaks the rules"
+	case codeTooOften:
+		return http.StatusTooManyRequests, "Too often"
 	case codeClientGone:
 		return statusClientGone, "The client went away"
 	case codeUnavailable:
@@ -143,6 +149,9 @@ func ofStore(err error) *plan.Error {
 		{db.ErrKeyReused, plan.CodeInvalid, idempotencyKey, "This Idempotency-Key was used for a request with another body. Take a new key for a new request."},
 		{db.ErrCursor, plan.CodeInvalid, "cursor", "The cursor is not one that a list gave out. Start again without it."},
 		{db.ErrConflict, plan.CodeConflict, "", "The run was changed by somebody else at the same time, so this change was not made. Look at the run again."},
+		{db.ErrNoInvite, plan.CodeNotFound, "", "The link was used, is over or was withdrawn. Ask for a new one."},
+		{db.ErrNoSession, plan.CodeNotFound, "", "There is no such token. It may have been revoked."},
+		{db.ErrNoPerson, plan.CodeNotFound, "", "There is no such person, or no longer."},
 		{db.ErrNotFound, plan.CodeNotFound, "", "There is no such run. It may have been deleted."},
 	} {
 		if !errors.Is(err, kind.is) {

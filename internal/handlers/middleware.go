@@ -2,13 +2,10 @@ package handlers
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 
 	"github.com/labstack/echo/v4"
-
-	"planwave/internal/plan"
 )
 
 // contentPolicy allows what this server serves and nothing else: no inline
@@ -22,23 +19,6 @@ func securityHeaders(next echo.HandlerFunc) echo.HandlerFunc {
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "same-origin")
 		h.Set("X-Frame-Options", "DENY")
-		return next(c)
-	}
-}
-
-// ownHost refuses requests that name another host than this machine. Without
-// log-in the server is on loopback only, and a foreign page must not reach it
-// by giving its own name the address 127.0.0.1 (DNS rebinding).
-func ownHost(next echo.HandlerFunc) echo.HandlerFunc {
-	return func(c echo.Context) error {
-		host := c.Request().Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		ip := net.ParseIP(strings.Trim(host, "[]"))
-		if host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return plan.NewError(codeForbidden, "This server answers to localhost and 127.0.0.1 only, and the request named "+plan.Short(host, 100)+".", nil)
-		}
 		return next(c)
 	}
 }
@@ -58,8 +38,20 @@ func (s *server) logRequests(next echo.HandlerFunc) echo.HandlerFunc {
 		}
 		s.Logger.LogAttrs(c.Request().Context(), level, "request",
 			slog.String("id", c.Response().Header().Get(echo.HeaderXRequestID)),
-			slog.String("method", c.Request().Method), slog.String("path", c.Request().URL.Path),
+			slog.String("method", c.Request().Method), slog.String("path", loggedPath(c)),
 			slog.Int("status", c.Response().Status), slog.Duration("took", s.Clock().Sub(start)), slog.Any("error", err))
 		return nil
 	}
+}
+
+// loggedPath is the path of a request as it is logged. A path that is a secret
+// is not.
+func loggedPath(c echo.Context) string {
+	path := c.Request().URL.Path
+	for _, secret := range []string{"/join/", sharedPrefix} {
+		if strings.HasPrefix(path, secret) {
+			return secret + "…"
+		}
+	}
+	return path
 }

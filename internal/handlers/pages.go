@@ -69,7 +69,11 @@ func (s *server) pageProps(c echo.Context, title, nav string) templates.PageProp
 	if cookie, err := c.Cookie("theme"); err == nil {
 		theme = cookie.Value
 	}
-	return templates.PageProps{Title: title, Path: c.Request().URL.RequestURI(), Nav: nav, Theme: theme, Now: s.Clock()}
+	p := templates.PageProps{Title: title, Path: c.Request().URL.RequestURI(), Nav: nav, Theme: theme, Now: s.Clock()}
+	if who := personOf(c); s.Access.Auth != AuthOff {
+		p.Person, p.Bare = who.Name, who.Name == ""
+	}
+	return p
 }
 
 // setTheme keeps the colours that were chosen, and goes back to the page.
@@ -80,7 +84,7 @@ func (s *server) setTheme(c echo.Context) error {
 	}
 	c.SetCookie(&http.Cookie{ //nolint:gosec // on loopback there is no TLS, and the cookie holds a colour
 		Name: "theme", Value: theme, Path: "/", MaxAge: 400 * 24 * 60 * 60, HttpOnly: true, SameSite: http.SameSiteLaxMode,
-		Secure: c.Scheme() == "https",
+		Secure: s.Access.secure(c.Request()),
 	})
 	return c.Redirect(http.StatusSeeOther, ownPath(c.FormValue("return")))
 }

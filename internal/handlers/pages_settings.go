@@ -27,11 +27,11 @@ const testTimeout = 30 * time.Second
 
 // settings shows what is configured and whether it works.
 func (s *server) settings(c echo.Context) error {
-	return s.showSettings(c, "", templates.TestedProps{})
+	return s.showSettings(c, http.StatusOK, nil)
 }
 
-// showSettings shows the page with what came of trying a model out.
-func (s *server) showSettings(c echo.Context, name string, tested templates.TestedProps) error {
+// showSettings shows the page with what came of a form on it, which alter adds.
+func (s *server) showSettings(c echo.Context, status int, alter func(*templates.SettingsProps)) error {
 	ctx := c.Request().Context()
 	days, err := s.Store.Spend(ctx, s.Clock().AddDate(0, 0, -spendDays))
 	if err != nil {
@@ -43,12 +43,13 @@ func (s *server) showSettings(c echo.Context, name string, tested templates.Test
 	}
 	p := s.settingsOf(days, used)
 	p.Page = s.pageProps(c, "Settings", "settings")
-	for i := range p.Providers {
-		if m := &p.Providers[i]; m.Tested.ID == tested.ID && name != "" {
-			m.Tested = tested
-		}
+	if p.People, err = s.peopleOf(c); err != nil {
+		return err
 	}
-	return show(c, http.StatusOK, templates.Settings(p))
+	if alter != nil {
+		alter(&p)
+	}
+	return show(c, status, templates.Settings(p))
 }
 
 func (s *server) settingsOf(days []db.Day, used db.Storage) templates.SettingsProps {
@@ -87,7 +88,13 @@ func (s *server) testModel(c echo.Context) error {
 	if c.Request().Header.Get("HX-Request") != "" {
 		return show(c, http.StatusOK, templates.Tested(tested))
 	}
-	return s.showSettings(c, name, tested)
+	return s.showSettings(c, http.StatusOK, func(p *templates.SettingsProps) {
+		for i := range p.Providers {
+			if m := &p.Providers[i]; m.Tested.ID == tested.ID {
+				m.Tested = tested
+			}
+		}
+	})
 }
 
 // tryOut asks a model for a word. Nothing of it is recorded.

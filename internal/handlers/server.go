@@ -16,6 +16,7 @@ import (
 	"planwave/internal/db"
 	"planwave/internal/metrics"
 	"planwave/internal/model"
+	"planwave/internal/people"
 	"planwave/internal/runs"
 	"planwave/internal/tools"
 	"planwave/internal/tools/mcp"
@@ -43,15 +44,22 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Quit is closed when the server stops, so that streams end.
 	Quit <-chan struct{}
+	// Access is who is let in.
+	Access Access
 }
 
 // server holds the handlers' dependencies. It keeps no state of its own but
-// caches, and the count of open streams.
+// caches, the open streams, and how often a log-in was tried.
 type server struct {
 	Config
-	markdown *markdown.Renderer
-	pictures pictures
-	slots    slots
+	markdown  *markdown.Renderer
+	pictures  pictures
+	slots     slots
+	doors     doors
+	passwords *people.Passwords // nil where none are used
+	limit     *people.Limit
+	actions   map[string]action // by method and path of the route
+	routed    map[string]bool   // every route there is
 }
 
 // bodyLimit is the largest request body. A plan of 2,000 long steps fits.
@@ -59,10 +67,13 @@ const bodyLimit = "64M"
 
 // New returns the handler of everything that Planwave serves.
 func New(c Config) http.Handler {
+	if c.Access.Auth == "" {
+		c.Access.Auth = AuthOff
+	}
 	if c.Metrics == nil {
 		c.Metrics = metrics.New()
 	}
-	s := &server{Config: c, markdown: markdown.New()}
+	s := &server{Config: c, markdown: markdown.New(), limit: people.NewLimit(c.Clock), actions: actions(), routed: map[string]bool{}}
 	e := echo.New()
 	e.HideBanner, e.HidePort = true, true
 	e.IPExtractor = echo.ExtractIPDirect()
@@ -72,8 +83,9 @@ func New(c Config) http.Handler {
 		s.logRequests,
 		middleware.RecoverWithConfig(middleware.RecoverConfig{DisableErrorHandler: true, LogErrorFunc: recovered}),
 		securityHeaders,
-		ownHost,
-		sameOrigin(http.NewCrossOriginProtection()),
+		s.ownHost,
+		sameOrigin(c.Access.ownOrigin()),
+		s.admit,
 		middleware.BodyLimit(bodyLimit),
 		middleware.GzipWithConfig(middleware.GzipConfig{Level: gzip.BestSpeed, MinLength: 1024, Skipper: sentAsItIs}),
 	)
@@ -81,15 +93,21 @@ func New(c Config) http.Handler {
 	s.pages(e)
 	s.shares(e, s.api(e.Group("/api/v1")))
 	s.health(e)
+	if c.Access.Auth != AuthOff {
+		s.people(e)
+	}
+	for _, r := range e.Routes() {
+		s.routed[r.Method+" "+r.Path] = true
+	}
 	return e
 }
 
 // sentAsItIs says that a request is answered with a stream of events, which no one
 // may hold back to compress it, or with a backup, whose size is told.
-func sentAsItIs(c echo.Context) bool {
-	path := c.Path()
-	return path == backupPath || strings.HasSuffix(path, "/live") || strings.HasSuffix(path, "/play") || strings.HasSuffix(path, "/events")
-}
+func sentAsItIs(c echo.Context) bool { return c.Path() == backupPath || streams(c) }
 
-// by is the person behind a request. Without log-in there is one.
-func by(echo.Context) string { return "local" }
+// streams says that a request is answered with a stream of events.
+func streams(c echo.Context) bool {
+	path := c.Path()
+	return strings.HasSuffix(path, "/live") || strings.HasSuffix(path, "/play") || strings.HasSuffix(path, "/events")
+}

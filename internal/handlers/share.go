@@ -162,12 +162,7 @@ func (s *server) share(c echo.Context, runID string, expires time.Duration, trac
 		l.ExpiresAt = now.Add(expires)
 	}
 	err := s.Store.AddShare(c.Request().Context(), l, hash)
-	return l, s.baseURL(c) + "/s/" + token, err
-}
-
-// baseURL is the address that others reach this server at.
-func (s *server) baseURL(c echo.Context) string {
-	return c.Scheme() + "://" + c.Request().Host
+	return l, s.Access.base(c.Request()) + "/s/" + token, err
 }
 
 // shares routes what links open. Every route reads, and none names another run.

@@ -52,7 +52,7 @@ func (s *slots) take(r *http.Request) (free func(), ok bool) {
 func (s *server) knowBrowser(c echo.Context) {
 	if _, err := c.Cookie(browserCookie); err != nil {
 		c.SetCookie(&http.Cookie{ //nolint:gosec // on loopback there is no TLS, and the cookie tells nothing
-			Name: browserCookie, Value: s.NewID(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: c.Scheme() == "https",
+			Name: browserCookie, Value: s.NewID(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Access.secure(c.Request()),
 		})
 	}
 }

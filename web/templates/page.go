@@ -29,6 +29,10 @@ type PageProps struct {
 	Now time.Time
 	// Wide lets the page use the whole window, as a graph needs it.
 	Wide bool
+	// Bare leaves out the navigation, for those who are not logged in.
+	Bare bool
+	// Person is who is logged in, "" without log-in.
+	Person string
 }
 
 // theme returns the theme in force.

@@ -13,6 +13,8 @@ type SettingsProps struct {
 	Limits  []Field
 	Days    []DayProps
 	Storage []Field
+	// People is who may log in, and with what; nil without log-in.
+	People *PeopleProps
 }
 
 // RoleProps is the model that plays a role.
