@@ -40,6 +40,8 @@ type app struct {
 	retain   *retention
 	grace    time.Duration
 	quit     chan struct{}
+	access   handlers.Access
+	setUp    string // the link for the first owner, "" when there is one
 	demoOnly bool
 }
 
@@ -82,7 +84,7 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	a := &app{
 		listener: listener, store: store, models: registry, tools: set, traces: spans, grace: c.ShutdownGrace,
 		retain: &retention{store: store, keep: c.Retention, clock: time.Now, log: logger},
-		quit:   make(chan struct{}), demoOnly: registry.DemoOnly(),
+		quit:   make(chan struct{}), access: c.Access, demoOnly: registry.DemoOnly(),
 	}
 	a.runs = runs.New(runs.Config{
 		Store: store, Models: registry, Tools: set.Registry, CostLimit: c.CostLimit, Prompts: prompts,
@@ -92,10 +94,13 @@ func newApp(ctx context.Context, c config, logger *slog.Logger) (*app, error) {
 	if c.Samples && store.New() {
 		a.takeSamples(ctx)
 	}
+	if a.setUp, err = setUpLink(ctx, c, store, a.URL(), logger); err != nil {
+		return nil, errors.Join(err, a.Close(), listener.Close())
+	}
 	a.server = &http.Server{
 		Handler: handlers.New(handlers.Config{
 			Runs: a.runs, Store: store, Models: registry, Tools: set.Registry, Logger: logger,
-			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Servers: set.states, Metrics: figures, Quit: a.quit,
+			Clock: time.Now, NewID: newID, Examples: demo.Questions(), DemoOnly: a.demoOnly, Servers: set.states, Metrics: figures, Quit: a.quit, Access: c.Access,
 		}),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
@@ -121,7 +126,12 @@ func loadPrompts(folder string) (*prompt.Set, error) {
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // URL is where a browser finds the server.
-func (a *app) URL() string { return "http://" + a.listener.Addr().String() }
+func (a *app) URL() string {
+	if a.access.BaseURL != nil {
+		return a.access.BaseURL.String()
+	}
+	return "http://" + a.listener.Addr().String()
+}
 
 // Run takes up the runs that were left and serves until ctx ends.
 func (a *app) Run(ctx context.Context) error {

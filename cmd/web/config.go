@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"planwave/internal/guard"
+	"planwave/internal/handlers"
 	"planwave/internal/model"
 	"planwave/internal/plan"
 )
@@ -39,7 +39,7 @@ type config struct {
 	FetchAllow    []netip.Prefix
 	MCP           string
 	Prices        string
-	Auth          string
+	Access        handlers.Access
 	LogLevel      slog.Level
 	Retention     time.Duration // 0 keeps runs for ever
 	ShutdownGrace time.Duration
@@ -56,6 +56,9 @@ type config struct {
 	fetchAllow    string
 	logLevel      string
 	samples       string
+	auth          string
+	proxies       string
+	baseURL       string
 	Samples       bool
 	demoAtOnce    bool // tests: the demo model takes no time
 }
@@ -92,7 +95,10 @@ func (c *config) list() []setting {
 		{flag: "retention", env: "PLANWAVE_RETENTION", into: &c.retention, help: "runs that ended longer ago are deleted, as 90d or 36h (default: none ever is)"},
 		{flag: "shutdown-grace", env: "PLANWAVE_SHUTDOWN_GRACE", preset: "20s", into: &c.shutdownGrace, help: "how long the calls of models and tools that are being made may take when the program is told to end"},
 		{flag: "otlp-endpoint", env: "OTEL_EXPORTER_OTLP_ENDPOINT", into: &c.OTLPEndpoint, help: "address of an OpenTelemetry collector that traces are sent to over HTTP, as http://127.0.0.1:4318 (default: none are made)"},
-		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.Auth, help: "off: no log-in, loopback addresses only"},
+		{flag: "auth", env: "PLANWAVE_AUTH", preset: "off", into: &c.auth, help: "off: no log-in, loopback addresses only; password: people log in; header: a proxy says who is there"},
+		{flag: "auth-header", env: "PLANWAVE_AUTH_HEADER", into: &c.Access.Header, help: "with -auth header, the header in which the proxy names the person, as X-Remote-User"},
+		{flag: "auth-proxies", env: "PLANWAVE_AUTH_PROXIES", into: &c.proxies, help: "addresses or networks of proxies, whose requests may carry that header, X-Forwarded-For and X-Forwarded-Proto, as 127.0.0.1,10.1.0.0/16 (default: none)"},
+		{flag: "base-url", env: "PLANWAVE_BASE_URL", into: &c.baseURL, help: "where browsers find the server, as https://planwave.example.com; its host is the one that is answered to (default: loopback only)"},
 		{flag: "log-level", env: "PLANWAVE_LOG_LEVEL", preset: "info", into: &c.logLevel, help: "debug, info, warn or error"},
 	}
 	for _, role := range plan.Roles() {
@@ -151,12 +157,7 @@ func (c *config) check() error {
 	wrong := func(name, value, want string) {
 		errs = append(errs, fmt.Errorf("%s is %q: %s", name, value, want))
 	}
-	if err := loopback(c.Addr); err != nil {
-		wrong("PLANWAVE_ADDR", c.Addr, err.Error())
-	}
-	if c.Auth != "off" {
-		wrong("PLANWAVE_AUTH", c.Auth, "it can only be off")
-	}
+	c.checkAccess(wrong)
 	if c.DB == "" {
 		wrong("PLANWAVE_DB", c.DB, "it must name a file")
 	}
@@ -242,17 +243,4 @@ func readDays(text string) (time.Duration, error) {
 		return 0, errors.New("no number of days")
 	}
 	return time.Duration(n) * 24 * time.Hour, nil
-}
-
-// loopback holds that nobody else can reach the address, since there is no
-// log-in.
-func loopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return errors.New("it must be host:port, as 127.0.0.1:8080")
-	}
-	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
-		return nil
-	}
-	return errors.New("without log-in Planwave listens on loopback only (127.0.0.1, ::1 or localhost); put it behind a proxy that asks who is there")
 }

@@ -50,6 +50,9 @@ func serveUntilTold(args []string, env func(string) string, out, errOut io.Write
 		return 1
 	}
 	say(out, "Planwave is at %s\n", app.URL())
+	if app.setUp != "" {
+		say(out, "Nobody can log in yet. The first owner joins here, once, within a day: %s\n", app.setUp)
+	}
 	if app.demoOnly {
 		say(out, "Only the offline demo model is configured. Set GEMINI_API_KEY or OPENAI_API_KEY to ask anything.\n")
 	}
