@@ -62,7 +62,7 @@ func (s *server) sendPatch(ctx context.Context, st *stream, v view, events []pla
 	if err != nil {
 		return err
 	}
-	now.oob, now.look, now.shared = true, v.look, v.shared
+	now.oob, now.look, now.shared, now.watches = true, v.look, v.shared, v.watches
 	patch, err := s.patch(ctx, now, events)
 	if err != nil {
 		return err

@@ -48,6 +48,8 @@ type view struct {
 	past   bool
 	moment plan.Event
 	last   int64
+	// watches says that the viewer may not change the run.
+	watches bool
 	// shared is the link that it is seen by, if it is.
 	shared sharedLink
 	// estimate is what the plan will take, while it waits for approval.
@@ -85,7 +87,7 @@ func (s *server) viewOf(c echo.Context) (view, error) {
 	if err != nil {
 		return v, err
 	}
-	v.shared = shared
+	v.shared, v.watches = shared, may(personOf(c), toChange, r.By) != nil
 	v.look = lookOf(c.Request())
 	if v.shows(showReplay) && r.Status.Ended() {
 		return s.toMoment(c.Request().Context(), v)

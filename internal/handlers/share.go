@@ -228,7 +228,7 @@ func noShare(err error) error {
 // out.
 func (s *server) actionsOf(ctx context.Context, v view) (templates.RunActionsProps, error) {
 	a := v.actions()
-	if v.past || v.shared.is() {
+	if v.past || v.watches {
 		return a, nil
 	}
 	links, err := s.Store.Shares(ctx, v.run.ID)

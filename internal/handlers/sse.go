@@ -171,7 +171,12 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 		}
 		if n := len(events); n > 0 {
 			after, ended = events[n-1].Seq, ends(events[n-1].Type())
-			if err := f.deliver(events); err != nil {
+			err := f.deliver(events)
+			if plan.CodeOf(err) == plan.CodeNotFound || errors.Is(err, db.ErrNotFound) {
+				after = 0 // it was deleted meanwhile, which is read next
+				continue
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -206,7 +211,8 @@ func (f *follower) read(ctx context.Context, id string, after int64) (events []p
 	if open, err := f.open(); err != nil || open {
 		return events, false, err
 	}
-	return nil, true, f.gone(false)
+	_, err = f.log.Events(ctx, id, after, 1) // a deleted run takes its links with it
+	return nil, true, f.gone(errors.Is(err, db.ErrNotFound))
 }
 
 // waiter waits for news of one run.

@@ -17,6 +17,10 @@ func (v view) actions() templates.RunActionsProps {
 	if v.past {
 		return a
 	}
+	if v.watches {
+		a.AgainURL, a.Exports = v.againURL(), v.exports()
+		return a
+	}
 	version, _ := v.run.Version()
 	if v.run.Approvable() {
 		a.ApproveURL, a.Version = v.url()+"/approve", version.Number

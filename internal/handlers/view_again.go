@@ -114,7 +114,7 @@ func (v view) outOfBudget() bool { return v.run.Continuable() && v.run.Status ==
 // approvalsOf are the tool calls that wait for a person.
 func (s *server) approvalsOf(v view) templates.ApprovalsProps {
 	p := templates.ApprovalsProps{OOB: v.oob}
-	if v.past || v.shared.is() {
+	if v.past || v.watches {
 		return p
 	}
 	for _, a := range v.run.PendingApprovals() {

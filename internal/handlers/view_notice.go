@@ -14,7 +14,7 @@ func (s *server) noticeOf(ctx context.Context, v view) templates.NoticeProps {
 		return templates.NoticeProps{OOB: v.oob}
 	}
 	n := v.notice()
-	if v.shared.is() {
+	if v.watches {
 		n.Todo = ""
 		return n
 	}

@@ -31,7 +31,7 @@ func (s *server) panelOf(ctx context.Context, v view) (templates.PanelProps, err
 		calls, loose = nil, nil
 	}
 	p.Step = s.stepDetail(v, calls, loose)
-	if v.past || v.shared.is() {
+	if v.past || v.shared.is() || v.watches {
 		return p, nil
 	}
 	p.Step.Writing = writingOf(v.step, s.Runs.Now(v.run.ID))
