@@ -123,6 +123,12 @@ func (s *server) follow(ctx context.Context, run *plan.Run, after int64, f follo
 	defer s.Metrics.StreamOpened()()
 	f.log, f.now, f.quit = s.Store, s.Runs, s.Quit
 	err := f.run(ctx, run.ID, after, run.Status.Ended() && after >= run.Seq)
+	if f.gone != nil && (plan.CodeOf(err) == plan.CodeNotFound || errors.Is(err, db.ErrNotFound)) {
+		if err = f.gone(true); err == nil { // whatever was asked for, the run is not there any more
+			f.st.send("done", "", "{}")
+			err = f.st.flush()
+		}
+	}
 	if err != nil && ctx.Err() == nil {
 		s.Logger.WarnContext(ctx, "stream broke off; the viewer reconnects", "run", run.ID, "error", err)
 	}
@@ -171,12 +177,7 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 		}
 		if n := len(events); n > 0 {
 			after, ended = events[n-1].Seq, ends(events[n-1].Type())
-			err := f.deliver(events)
-			if plan.CodeOf(err) == plan.CodeNotFound || errors.Is(err, db.ErrNotFound) {
-				after = 0 // it was deleted meanwhile, which is read next
-				continue
-			}
-			if err != nil {
+			if err := f.deliver(events); err != nil {
 				return err
 			}
 		}
@@ -202,17 +203,16 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 // the viewer is told.
 func (f *follower) read(ctx context.Context, id string, after int64) (events []plan.Event, gone bool, err error) {
 	events, err = f.log.Events(ctx, id, after, eventPage)
-	if errors.Is(err, db.ErrNotFound) {
-		return nil, true, f.gone(true)
-	}
 	if err != nil || f.open == nil {
 		return events, false, err
 	}
 	if open, err := f.open(); err != nil || open {
 		return events, false, err
 	}
-	_, err = f.log.Events(ctx, id, after, 1) // a deleted run takes its links with it
-	return nil, true, f.gone(errors.Is(err, db.ErrNotFound))
+	if _, err := f.log.Events(ctx, id, after, 1); err != nil {
+		return nil, false, err // a deleted run takes its links with it
+	}
+	return nil, true, f.gone(false)
 }
 
 // waiter waits for news of one run.

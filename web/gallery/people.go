@@ -32,7 +32,7 @@ func join(p templates.PageProps, by string) templates.JoinProps {
 func settingsPeople(p templates.PageProps) templates.SettingsProps {
 	s := settings(p)
 	s.Page.Person = "Olga"
-	s.People = &templates.PeopleProps{
+	s.People = &templates.PeopleProps{ //nolint:gosec // these are words about passwords, and none
 		Name: "Olga", Role: "owner", Passwords: true, MayManage: true, Roles: []string{"owner", "member", "viewer"},
 		People: []templates.PersonProps{
 			{ID: "p1", Name: "Olga", Role: "owner", Since: ago(90 * 24 * time.Hour), Me: true, RoleURL: "/settings/people/p1/role", RemoveURL: "/settings/people/p1/remove"},
