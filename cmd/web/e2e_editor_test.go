@@ -86,7 +86,7 @@ func TestADependencyIsDrawn(t *testing.T) { // UX, Run: "drawn from node to node
 
 // Two tabs edit one plan: the second to save is shown both changes, and loses
 // neither.
-func TestTwoTabsDoNotOverwriteEachOther(t *testing.T) { // BEHAVIOUR 3.2, 3.3; ui: lost update, stale approval
+func TestTwoTabsDoNotOverwriteEachOther(t *testing.T) { // BEHAVIOUR 3.2, 3.3; case 113
 	app := serve(t, func(c *config) { c.demoAtOnce = true })
 	ctx := browser(t, 1280, 1000)
 	page := editing(ctx, t, app)

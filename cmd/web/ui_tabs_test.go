@@ -70,7 +70,7 @@ func (h *held) events(id, event string) int {
 }
 
 // A double click is one wish, on asking and on approving, also in two tabs.
-func TestADoubleClickDoesNothingTwice(t *testing.T) { // BEHAVIOUR 3.3, 11; ui: double submit
+func TestADoubleClickDoesNothingTwice(t *testing.T) { // BEHAVIOUR 3.3, 11; case 111
 	h := newHeld(t)
 	ctx := browser(t, 1280, 900)
 	do(t, ctx, chromedp.Navigate(h.URL()), chromedp.SendKeys(chromedp.CSS("#question"), "Which is it?"))
@@ -103,7 +103,7 @@ func TestADoubleClickDoesNothingTwice(t *testing.T) { // BEHAVIOUR 3.3, 11; ui: 
 }
 
 // A person who comes back to a page sees the run as it is by then.
-func TestTheBackButtonShowsTheEnd(t *testing.T) { // ui: back button
+func TestTheBackButtonShowsTheEnd(t *testing.T) { // case 139
 	h := newHeld(t)
 	_, page := h.ask("auto")
 	ctx := browser(t, 1280, 900)
@@ -122,7 +122,7 @@ func TestTheBackButtonShowsTheEnd(t *testing.T) { // ui: back button
 
 // Browsers open six connections to a host. Eight tabs of a running run are all
 // live.
-func TestManyTabsAreAllLive(t *testing.T) { // UX, Everywhere; ui: many tabs
+func TestManyTabsAreAllLive(t *testing.T) { // UX, Everywhere; case 133
 	h := newHeld(t)
 	_, page := h.ask("auto")
 	ctx := browser(t, 1280, 900)

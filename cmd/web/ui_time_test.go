@@ -13,7 +13,7 @@ import (
 
 // A viewer's clock that is wrong by more than a minute, either way, does not
 // change for how long a step has been running.
-func TestAWrongClockDoesNotShow(t *testing.T) { // ui: clock skew
+func TestAWrongClockDoesNotShow(t *testing.T) { // case 115
 	h := newHeld(t)
 	id, page := h.ask("auto")
 	for _, skew := range []int{-65_000, 65_000} {
@@ -40,7 +40,7 @@ func TestAWrongClockDoesNotShow(t *testing.T) { // ui: clock skew
 
 // All times of a page are in the viewer's zone, which it names; hovering gives
 // UTC.
-func TestTimesAreInTheViewersZone(t *testing.T) { // UX, Everywhere; ui: time zone
+func TestTimesAreInTheViewersZone(t *testing.T) { // UX, Everywhere; case 117
 	h := newHeld(t)
 	h.letGo()
 	id, page := h.ask("auto")

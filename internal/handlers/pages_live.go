@@ -18,13 +18,18 @@ import (
 // live streams what changes on a run's page after an event: fragments that
 // replace elements by their ids, rendered from the state as it is when they
 // are sent. They may come twice without harm. For a browser that holds as many
-// streams as it may it ends with what is there, and the browser comes again.
+// streams as it may it ends with what is there, and the browser comes again. A
+// page that comes again after its run was deleted is told so: a browser takes a
+// refusal for a server that does not answer.
 func (s *server) live(c echo.Context) error {
 	after, err := readAfter(c.Request())
 	if err != nil {
 		return err
 	}
 	v, err := s.viewOf(c)
+	if plan.CodeOf(err) == plan.CodeNotFound {
+		return s.liveGone(c)
+	}
 	if err != nil {
 		return err
 	}
@@ -49,6 +54,16 @@ func (s *server) live(c echo.Context) error {
 		deliver: func(events []plan.Event) error { return s.sendPatch(ctx, st, v, events) },
 	})
 	return nil
+}
+
+// liveGone is the stream of a run that is not there any more.
+func (s *server) liveGone(c echo.Context) error {
+	st, err := s.openStream(c)
+	if err != nil {
+		return err
+	}
+	f := follower{st: st}
+	return f.over(sendGone(c.Request().Context(), st, true))
 }
 
 // sendPatch sends what events have changed, and names the panels that are to be
@@ -111,8 +126,9 @@ func (s *server) patch(ctx context.Context, v view, events []plan.Event) (string
 	parts = append(parts, below...)
 	parts = append(parts, templates.Announce(templates.AnnounceProps{Text: v.announce(events), OOB: true}))
 	// The stream goes with the patch of the last event, never before it, and so does
-	// what was being written; one that goes on after its end has a stream anew.
-	if last := events[len(events)-1]; v.run.Status.Ended() && last.Seq == v.run.Seq || ends(last.Type()) {
+	// what was being written; one that goes on after its end has a stream anew. That of
+	// a run that is being deleted stays for that to be told.
+	if last := events[len(events)-1]; (v.run.Status.Ended() && last.Seq == v.run.Seq || ends(last.Type())) && !s.Runs.Deleting(v.run.ID) {
 		parts = append(parts, templates.Now(templates.NowProps{OOB: true}), templates.Stream(v.stream()))
 	}
 	return rendered(ctx, parts)

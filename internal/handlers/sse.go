@@ -123,11 +123,8 @@ func (s *server) follow(ctx context.Context, run *plan.Run, after int64, f follo
 	defer s.Metrics.StreamOpened()()
 	f.log, f.now, f.quit = s.Store, s.Runs, s.Quit
 	err := f.run(ctx, run.ID, after, run.Status.Ended() && after >= run.Seq)
-	if f.gone != nil && (plan.CodeOf(err) == plan.CodeNotFound || errors.Is(err, db.ErrNotFound)) {
-		if err = f.gone(true); err == nil { // whatever was asked for, the run is not there any more
-			f.st.send("done", "", "{}")
-			err = f.st.flush()
-		}
+	if err != nil && ctx.Err() == nil && f.deleted(ctx, run.ID) { // which is why
+		err = f.over(f.gone(true))
 	}
 	if err != nil && ctx.Err() == nil {
 		s.Logger.WarnContext(ctx, "stream broke off; the viewer reconnects", "run", run.ID, "error", err)
@@ -166,14 +163,12 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 	w := waiter{quit: f.quit, changed: changed, written: written, beat: time.NewTicker(heartbeatEvery)}
 	defer w.beat.Stop()
 	for {
-		deleting := f.now.Deleting(id) // before the events are read, which may be the last
 		events, gone, err := f.read(ctx, id, after)
 		if err != nil {
 			return err
 		}
 		if gone {
-			f.st.send("done", "", "{}")
-			return f.st.flush()
+			return f.over(nil)
 		}
 		if n := len(events); n > 0 {
 			after, ended = events[n-1].Seq, ends(events[n-1].Type())
@@ -181,9 +176,10 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 				return err
 			}
 		}
-		if ended && len(events) < eventPage && !deleting {
-			f.st.send("done", "", "{}")
-			return f.st.flush()
+		if ended && len(events) < eventPage && !f.now.Deleting(id) {
+			// Where the last event came of a deletion, that is over by now.
+			_, _, err := f.read(ctx, id, after)
+			return f.over(err)
 		}
 		if len(events) < eventPage {
 			if err := f.tell(f.now.Now(id)); err != nil {
@@ -199,20 +195,35 @@ func (f *follower) run(ctx context.Context, id string, after int64, ended bool) 
 	}
 }
 
+// deleted says whether the run is not there any more.
+func (f *follower) deleted(ctx context.Context, id string) bool {
+	_, err := f.log.Events(ctx, id, 0, 1)
+	return errors.Is(err, db.ErrNotFound)
+}
+
+// over tells a viewer that nothing follows, unless telling what came last failed.
+func (f *follower) over(err error) error {
+	if err != nil {
+		return err
+	}
+	f.st.send("done", "", "{}")
+	return f.st.flush()
+}
+
 // read reads the next events, unless there is nothing to be seen any more, which
 // the viewer is told.
 func (f *follower) read(ctx context.Context, id string, after int64) (events []plan.Event, gone bool, err error) {
 	events, err = f.log.Events(ctx, id, after, eventPage)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil, true, f.gone(true)
+	}
 	if err != nil || f.open == nil {
 		return events, false, err
 	}
 	if open, err := f.open(); err != nil || open {
 		return events, false, err
 	}
-	if _, err := f.log.Events(ctx, id, after, 1); err != nil {
-		return nil, false, err // a deleted run takes its links with it
-	}
-	return nil, true, f.gone(false)
+	return nil, true, f.gone(f.deleted(ctx, id)) // a link goes with its run
 }
 
 // waiter waits for news of one run.
